@@ -26,10 +26,10 @@ type loop struct {
 	name                string
 	code                []string
 	multiplyAdds, loads int
-	normals             int // in a turn; 0 for a product
+	normals             int // in an iteration; 0 for a product
 }
 
-// estimate prints what llvm-mca says of the inner loops: cycles of a turn, and
+// estimate prints what llvm-mca says of the inner loops: cycles of an iteration, and
 // the share of the cycles' multiply-adds that the products' loops do. It takes
 // all loads from the first-level cache and all branches as predicted.
 func estimate() error {
@@ -142,7 +142,7 @@ func product(f format, m, n, k int, times map[string]float64) (cycles float64) {
 // loops finds the inner loops of the products' tiles and of the normals.
 func loops() (all []loop) {
 	start := regexp.MustCompile(`TEXT ·?(\w+)[^\n]*\n`)
-	inner := regexp.MustCompile(`(?s)\n(tile\d+k|turn):\n(.*?)\tCBNZ (R\d+), (tile\d+k|turn)\n`)
+	inner := regexp.MustCompile(`(?s)\n(tile\d+k|iteration):\n(.*?)\tCBNZ (R\d+), (tile\d+k|iteration)\n`)
 	for _, file := range []*text{products(), normals()} {
 		source := file.String()
 		starts := start.FindAllStringSubmatchIndex(source, -1)
@@ -154,7 +154,7 @@ func loops() (all []loop) {
 			name := source[s[2]:s[3]]
 			for _, m := range inner.FindAllStringSubmatch(source[s[1]:end], -1) {
 				l := loop{name: name, code: gnu(m[2] + "\tCBNZ " + m[3] + ", loop\n")}
-				if m[1] == "turn" {
+				if m[1] == "iteration" {
 					l.normals = groupLen
 				} else {
 					l.name += ", " + strings.TrimSuffix(strings.TrimPrefix(m[1], "tile"), "k") + " rows"
@@ -194,10 +194,10 @@ func gnu(source string) (code []string) {
 	return code
 }
 
-// cyclesOf is the time of a turn in the long run.
+// cyclesOf is the time of an iteration in the long run.
 func cyclesOf(mca, processor string, code []string) (float64, error) {
-	const turns = 200
-	cmd := exec.Command(mca, "--mtriple=aarch64", "--mcpu="+processor, fmt.Sprintf("--iterations=%d", turns))
+	const iterations = 200
+	cmd := exec.Command(mca, "--mtriple=aarch64", "--mcpu="+processor, fmt.Sprintf("--iterations=%d", iterations))
 	cmd.Stdin = strings.NewReader("loop:\n" + strings.Join(code, "\n") + "\n")
 	out, err := cmd.CombinedOutput()
 	m := regexp.MustCompile(`Total Cycles: +(\d+)`).FindSubmatch(out)
@@ -205,5 +205,5 @@ func cyclesOf(mca, processor string, code []string) (float64, error) {
 		return 0, fmt.Errorf("llvm-mca: %v\n%s", err, out)
 	}
 	n, err := strconv.Atoi(string(m[1]))
-	return float64(n) / turns, err
+	return float64(n) / iterations, err
 }

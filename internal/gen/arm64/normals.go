@@ -18,7 +18,7 @@ const (
 
 // Byte offsets in kernel.coefficients: P, A, B, Q, S, D, E, of 8 bytes.
 const (
-	oThetaStep = 56 // bytes that theta advances in a turn
+	oThetaStep = 56 // bytes that theta advances in an iteration
 	oAddTheta  = 64 // all ones if theta is to be added to the gradient, else 0
 )
 
@@ -26,7 +26,7 @@ const (
 	philoxM0  = 0xD2511F53
 	philoxM1  = 0xCD9E8D57
 	rounds    = 10
-	groupLen  = 32            // normals of a turn: a group of 8 blocks
+	groupLen  = 32            // normals of an iteration: a group of 8 blocks
 	groupSize = 8 * groupLen  // bytes
 	keyWords  = 2*rounds + 4  // of a counter: keys, and what is shared
 	frameSize = 16 * keyWords // where they are spread over vectors
@@ -109,13 +109,13 @@ func (n *normalizer) take() v {
 func (n *normalizer) give(r ...v) { n.free = append(n.free, r...) }
 
 // use is what becomes of four normals in x and y, two doubles each, that are
-// so many bytes of doubles into the turn.
+// so many bytes of doubles into the iteration.
 type use func(x, y v, offset int) thread
 
 func (n *normalizer) fill() {
-	n.startPublic(float64s, "Normals", "(counter unsafe.Pointer, dst *float64, turns int)", frameSize, 24)
+	n.startPublic(float64s, "Normals", "(counter unsafe.Pointer, dst *float64, iterations int)", frameSize, 24)
 	n.arguments(rCounter, "counter", "dst")
-	n.line("MOVD turns+16(FP), %v", rTurns)
+	n.line("MOVD iterations+16(FP), %v", rTurns)
 	n.loop(func(x, y v, offset int) thread {
 		return thread{
 			func() { n.store(whole, x, rUse, offset) },
@@ -147,13 +147,13 @@ func (n *normalizer) plus(coef int, x, y v) func() {
 // each coefficient.
 func (n *normalizer) update() {
 	const theta, r, g = rUse, rUse + 1, rUse + 2
-	n.startPublic(float64s, "NoiseUpdate", "(counter, coefficients unsafe.Pointer, theta, r, grad *float64, turns int)", frameSize, 48)
+	n.startPublic(float64s, "NoiseUpdate", "(counter, coefficients unsafe.Pointer, theta, r, grad *float64, iterations int)", frameSize, 48)
 	n.arguments(rCounter, "counter")
 	n.line("MOVD coefficients+8(FP), %v", rScratch)
 	n.line("MOVD theta+16(FP), %v", theta)
 	n.line("MOVD r+24(FP), %v", r)
 	n.line("MOVD grad+32(FP), %v", g)
-	n.line("MOVD turns+40(FP), %v", rTurns)
+	n.line("MOVD iterations+40(FP), %v", rTurns)
 	n.coefficients()
 	one := func(z v, offset int) thread {
 		momentum, position, force, a := n.take(), n.take(), n.take(), n.take()
@@ -194,14 +194,14 @@ func (n *normalizer) move(z, momentum, position v) thread {
 // in float32.
 func (n *normalizer) step() {
 	const theta, r, g, next = rUse, rUse + 1, rUse + 2, rUse + 3
-	n.startPublic(float64s, "NoiseStep", "(counter, coefficients unsafe.Pointer, theta, r *float64, grad, next *float32, turns int)", frameSize, 56)
+	n.startPublic(float64s, "NoiseStep", "(counter, coefficients unsafe.Pointer, theta, r *float64, grad, next *float32, iterations int)", frameSize, 56)
 	n.arguments(rCounter, "counter")
 	n.line("MOVD coefficients+8(FP), %v", rScratch)
 	n.line("MOVD theta+16(FP), %v", theta)
 	n.line("MOVD r+24(FP), %v", r)
 	n.line("MOVD grad+32(FP), %v", g)
 	n.line("MOVD next+40(FP), %v", next)
-	n.line("MOVD turns+48(FP), %v", rTurns)
+	n.line("MOVD iterations+48(FP), %v", rTurns)
 	n.coefficients()
 	n.loop(func(x, y v, offset int) thread {
 		floats := n.take() // forces, then leads
@@ -232,18 +232,18 @@ func (n *normalizer) step() {
 	}, func() { n.advance(groupSize, theta, r); n.advance(groupSize/2, g, next) })
 }
 
-// loop makes turns × a group of normals, hands them to use, and ends a turn by
+// loop makes iterations × a group of normals, hands them to use, and ends an iteration by
 // advance.
 func (n *normalizer) loop(use use, advance func()) {
 	n.start()
-	n.label("turn")
+	n.label("iteration")
 	radii, angles := n.draw()
 	// Four vectors of pairs of normals: two are made at a time.
 	for set := range 2 {
 		n.normals(radii[2*set:][:2], angles[2*set:][:2], set*groupSize/4, use)
 	}
 	advance()
-	n.turns(rTurns, "turn", rOld)
+	n.iterations(rTurns, "iteration", rOld)
 }
 
 // start spreads the keys over vectors, and sets counters and multipliers.
@@ -375,7 +375,7 @@ func (p *philox) pairs() (radii, angles []v) {
 	return p.t[:2], p.w[:2]
 }
 
-// normals turns two vectors of random bits for radii and for angles into pairs
+// normals iterations two vectors of random bits for radii and for angles into pairs
 // of normals, of which the first are at offset and the second half a group
 // further on.
 func (n *normalizer) normals(radii, angles []v, offset int, use use) {
@@ -475,7 +475,7 @@ func (m *maker) angle() (v, v, thread) {
 	return a, cs, append(t, func() { s.fmul(a, sn, a) })
 }
 
-// quadrant lets the top bit of the angle turn the cosine's sign and the next
+// quadrant lets the top bit of the angle flip the cosine's sign and the next
 // one swap sine and cosine, and multiplies by the radius.
 func (m *maker) quadrant(sn, cs v) thread {
 	s, c, n1 := m.single, m.t[1], m.t[2]

@@ -1,6 +1,6 @@
 package main
 
-// unroll is the number of vectors of doubles in a turn of a pass.
+// unroll is the number of vectors of doubles in an iteration of a pass.
 const unroll = 4
 
 const turnBytes = unroll * vectorBytes
@@ -13,8 +13,8 @@ func passes() *text {
 	return t
 }
 
-// turns ends a loop.
-func (t *text) turns(n x, loop string, old x) {
+// iterations ends a loop.
+func (t *text) iterations(n x, loop string, old x) {
 	t.line("SUB $1, %v, %v", n, n)
 	t.line("CBNZ %v, %s", n, loop)
 	t.restore(old)
@@ -27,7 +27,7 @@ func (t *text) advance(bytes int, pointers ...x) {
 	}
 }
 
-// loadAll loads a turn, storeAll stores one.
+// loadAll loads an iteration, storeAll stores one.
 func (t *text) loadAll(from x, d []v) {
 	for i, r := range d {
 		t.load(whole, from, vectorBytes*i, r)
@@ -40,7 +40,7 @@ func (t *text) storeAll(s []v, to x) {
 	}
 }
 
-// loadFloats loads a turn of floats as doubles, storeFloats stores one.
+// loadFloats loads an iteration of floats as doubles, storeFloats stores one.
 func (t *text) loadFloats(from x, d []v) {
 	for i := 0; i < len(d); i += 2 {
 		t.load(whole, from, vectorBytes*i/2, d[i+1])
@@ -57,7 +57,7 @@ func (t *text) storeFloats(s []v, to x, scratch v) {
 	}
 }
 
-// group returns the turn's registers from one on.
+// group returns the iteration's registers from one on.
 func group(from v) (r []v) {
 	for i := range unroll {
 		r = append(r, from+v(i))
@@ -66,15 +66,15 @@ func group(from v) (r []v) {
 }
 
 func narrow(t *text) {
-	t.startPublic(float64s, "Narrow", "(dst *float32, x *float64, turns int)", 0, 24)
-	t.arguments(2, "dst", "x", "turns")
+	t.startPublic(float64s, "Narrow", "(dst *float32, x *float64, iterations int)", 0, 24)
+	t.arguments(2, "dst", "x", "iterations")
 	t.flushDenormals(5, 6)
-	t.label("turn")
+	t.label("iteration")
 	t.loadAll(3, group(0))
 	t.storeFloats(group(0), 2, 4)
 	t.advance(turnBytes, 3)
 	t.advance(turnBytes/2, 2)
-	t.turns(4, "turn", 5)
+	t.iterations(4, "iteration", 5)
 }
 
 // Byte offsets in kernel.Summand, which begins with a number: of slices'
@@ -87,21 +87,21 @@ const (
 	sSize    = 104
 )
 
-// combine sums, for one turn after another, over the terms. rounded, if
+// combine sums, for one iteration after another, over the terms. rounded, if
 // there is one, receives the sums as floats.
 func combine(t *text) {
 	const (
-		dst, rounded, terms, n, turns x = 2, 3, 4, 5, 6
-		offset, floats                x = 7, 8 // bytes, of doubles and of floats
-		term, left, px, pc, prior     x = 9, 10, 11, 12, 13
+		dst, rounded, terms, n, iterations x = 2, 3, 4, 5, 6
+		offset, floats                     x = 7, 8 // bytes, of doubles and of floats
+		term, left, px, pc, prior          x = 9, 10, 11, 12, 13
 	)
 	acc, number, coef := group(0), group(8), group(16)
-	t.startPublic(float64s, "Combine", "(dst *float64, rounded *float32, summands unsafe.Pointer, n, turns int)", 0, 40)
-	t.arguments(dst, "dst", "rounded", "summands", "n", "turns")
+	t.startPublic(float64s, "Combine", "(dst *float64, rounded *float32, summands unsafe.Pointer, n, iterations int)", 0, 40)
+	t.arguments(dst, "dst", "rounded", "summands", "n", "iterations")
 	t.flushDenormals(14, 15)
 	t.line("MOVD ZR, %v", offset)
 	t.line("MOVD ZR, %v", floats)
-	t.label("turn")
+	t.label("iteration")
 	t.zero(acc...)
 	t.line("MOVD %v, %v", terms, term)
 	t.line("MOVD %v, %v", n, left)
@@ -146,7 +146,7 @@ func combine(t *text) {
 	t.label("stored")
 	t.advance(turnBytes, offset)
 	t.advance(turnBytes/2, floats)
-	t.turns(turns, "turn", 14)
+	t.iterations(iterations, "iteration", 14)
 }
 
 // Byte offsets in kernel.pass.
@@ -174,7 +174,7 @@ const (
 )
 
 // updater has the registers of update: pointers, one for each coefficient
-// included, momenta and positions of a turn, and room for what is added.
+// included, momenta and positions of an iteration, and room for what is added.
 type updater struct {
 	*text
 	theta, r, g, xi, next, addTheta x
@@ -183,16 +183,16 @@ type updater struct {
 }
 
 // update is the pass of kernel.Update with a given ξ. Each coefficient has an
-// address, of a turn's numbers, and the step by which that moves: 0 if the
+// address, of a iteration's numbers, and the step by which that moves: 0 if the
 // number is the same for all coordinates.
 func update(t *text) {
-	const pass, turns, old x = 0, 1, 26
+	const pass, iterations, old x = 0, 1, 26
 	u := &updater{
 		text: t, theta: 2, r: 3, g: 4, xi: 5, next: 6, addTheta: 7,
 		v: group(0), t: group(8), add: group(16), c: group(24),
 	}
-	t.startPublic(float64s, "Update", "(pass unsafe.Pointer, turns int)", 0, 16)
-	t.arguments(pass, "pass", "turns")
+	t.startPublic(float64s, "Update", "(pass unsafe.Pointer, iterations int)", 0, 16)
+	t.arguments(pass, "pass", "iterations")
 	for i, p := range []x{u.theta, u.r, u.g, u.xi, u.next, u.addTheta} {
 		t.field(pass, 8*i, p)
 	}
@@ -203,7 +203,7 @@ func update(t *text) {
 		t.field(pass, pStep+8*i, u.step[i])
 	}
 	t.flushDenormals(old, 25)
-	t.label("turn")
+	t.label("iteration")
 	t.loadAll(u.r, u.v)
 	t.line("CBNZ %v, whole", u.next)
 	u.multiply(cP, u.v)
@@ -247,7 +247,7 @@ func update(t *text) {
 	for i, p := range u.coef {
 		t.line("ADD %v, %v, %v", u.step[i], p, p)
 	}
-	t.turns(turns, "turn", old)
+	t.iterations(iterations, "iteration", old)
 }
 
 // multiply is v ← c∘v, addTo is y ← y + c∘x.

@@ -520,18 +520,18 @@ const chains = 24
 // peak generates a loop of independent multiply-adds in registers: what a core
 // can do at most.
 func peak(t *text, f format) {
-	t.startPublic(f, fmt.Sprintf("MultiplyAddsFloat%d", 8*f.elem), "(turns int)", 0, 8)
-	t.line("MOVD turns+0(FP), R2")
+	t.startPublic(f, fmt.Sprintf("MultiplyAddsFloat%d", 8*f.elem), "(iterations int)", 0, 8)
+	t.line("MOVD iterations+0(FP), R2")
 	all := make([]v, chains+2)
 	for i := range all {
 		all[i] = v(i)
 	}
 	t.zero(all...)
-	t.label("turn")
+	t.label("iteration")
 	for _, c := range all[:chains] {
 		t.fmla(all[chains], all[chains+1], c)
 	}
 	t.line("SUB $1, R2, R2")
-	t.line("CBNZ R2, turn")
+	t.line("CBNZ R2, iteration")
 	t.line("RET")
 }

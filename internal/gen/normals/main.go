@@ -33,7 +33,7 @@ const (
 	cS
 	cD
 	cE
-	cThetaStep // bytes that theta advances in a turn
+	cThetaStep // bytes that theta advances in an iteration
 	cAddTheta  // all ones if theta is to be added to the gradient, else 0
 )
 
@@ -57,7 +57,7 @@ func (s isa) new() vector {
 	return YMM()
 }
 
-// groups is how many groups of 32 normals a turn of the loops makes: two
+// groups is how many groups of 32 normals an iteration of the loops makes: two
 // vectors of Philox blocks.
 func (s isa) groups() int { return s.bytes / 32 }
 
@@ -71,8 +71,8 @@ func main() {
 }
 
 func fill(s isa) {
-	TEXT("Normals"+s.name, NOSPLIT, "func(counter *byte, dst *float64, turns int)")
-	Doc("Normals" + s.name + fmt.Sprintf(" stores turns × %d normals.", 32*s.groups()))
+	TEXT("Normals"+s.name, NOSPLIT, "func(counter *byte, dst *float64, iterations int)")
+	Doc("Normals" + s.name + fmt.Sprintf(" stores iterations × %d normals.", 32*s.groups()))
 	Pragma("noescape")
 	dst := Load(Param("dst"), GP64())
 	loop(s, func(z vector, offset int) thread {
@@ -85,8 +85,8 @@ func fill(s isa) {
 // update is the pass of Update with normals for ξ and one number for
 // each coefficient.
 func update(s isa) {
-	TEXT("NoiseUpdate"+s.name, NOSPLIT, "func(counter, coefficients *byte, theta, r, grad *float64, turns int)")
-	Doc("NoiseUpdate" + s.name + fmt.Sprintf(" updates turns × %d coordinates.", 32*s.groups()))
+	TEXT("NoiseUpdate"+s.name, NOSPLIT, "func(counter, coefficients *byte, theta, r, grad *float64, iterations int)")
+	Doc("NoiseUpdate" + s.name + fmt.Sprintf(" updates iterations × %d coordinates.", 32*s.groups()))
 	Pragma("noescape")
 	k := Load(Param("coefficients"), GP64())
 	theta, r, g := Load(Param("theta"), GP64()), Load(Param("r"), GP64()), Load(Param("grad"), GP64())
@@ -119,8 +119,8 @@ func update(s isa) {
 // step is the same pass with a first drift, and with a gradient and the next position
 // in float32.
 func step(s isa) {
-	TEXT("NoiseStep"+s.name, NOSPLIT, "func(counter, coefficients *byte, theta, r *float64, grad, next *float32, turns int)")
-	Doc("NoiseStep" + s.name + fmt.Sprintf(" takes turns × %d coordinates a step on.", 32*s.groups()))
+	TEXT("NoiseStep"+s.name, NOSPLIT, "func(counter, coefficients *byte, theta, r *float64, grad, next *float32, iterations int)")
+	Doc("NoiseStep" + s.name + fmt.Sprintf(" takes iterations × %d coordinates a step on.", 32*s.groups()))
 	Pragma("noescape")
 	k := Load(Param("coefficients"), GP64())
 	theta, r := Load(Param("theta"), GP64()), Load(Param("r"), GP64())
@@ -198,13 +198,13 @@ func weave(threads ...thread) thread {
 	return all
 }
 
-// loop makes turns × groups() groups of normals, hands each vector of doubles
-// to use, with its byte offset within the turn, and ends a turn by advance.
+// loop makes iterations × groups() groups of normals, hands each vector of doubles
+// to use, with its byte offset within the iteration, and ends an iteration by advance.
 //
-// A turn makes its normals while it draws the bits of the next turn; the last
-// turn's draw is wasted. Where registers are scarce, bits wait in memory.
+// An iteration makes its normals while it draws the bits of the next iteration; the last
+// iteration's draw is wasted. Where registers are scarce, bits wait in memory.
 func loop(s isa, use func(z vector, offset int) thread, advance func()) {
-	c, turns := Load(Param("counter"), GP64()).(reg.GPVirtual), Load(Param("turns"), GP64())
+	c, iterations := Load(Param("counter"), GP64()).(reg.GPVirtual), Load(Param("iterations"), GP64())
 	p := newPhilox(s, c)
 	buffer := aligned(bufferBytes)
 	restore := simd.FlushDenormals()
@@ -215,7 +215,7 @@ func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 		}
 		first, last := p.draw(bits)
 		append(first, last...).emit()
-		Label("turn")
+		Label("iteration")
 		first, last = p.draw(bits)
 		weave(normals(s, bits, buffer, use), first).emit()
 		last.emit()
@@ -224,12 +224,12 @@ func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 			bits[i] = source{memory: Mem{Base: buffer, Disp: (4 + 2*i) * s.bytes}, left: new(int)}
 		}
 		p.store(bits).emit()
-		Label("turn")
+		Label("iteration")
 		weave(normals(s, bits, buffer, use), p.store(bits)).emit()
 	}
 	advance()
-	DECQ(turns)
-	JNZ(LabelRef("turn"))
+	DECQ(iterations)
+	JNZ(LabelRef("iteration"))
 	restore()
 	VZEROUPPER()
 	RET()
@@ -270,14 +270,14 @@ func aligned(bytes int) reg.GPVirtual {
 	return p
 }
 
-// normals makes a turn's doubles of its bits, by way of a buffer.
+// normals makes a iteration's doubles of its bits, by way of a buffer.
 func normals(s isa, bits [2]source, buffer reg.Register, use func(z vector, offset int) thread) thread {
 	var front, back []thread
 	for i, u := range bits {
 		f, b := boxMuller(s, u, Mem{Base: buffer, Disp: 2 * i * s.bytes})
 		front, back = append(front, f...), append(back, b)
 	}
-	// A vector's partners are half a group further on. An AVX2 turn is one
+	// A vector's partners are half a group further on. An AVX2 iteration is one
 	// group, in two vectors.
 	second := groupBytes
 	if !s.wide() {
@@ -489,7 +489,7 @@ var (
 	cosine    = []float64{0.99999999995254462704, -1.2337005406402441476, 0.25366920379679491759, -0.020860070407082050015, 0.00090362988002926417346}
 )
 
-// boxMuller turns lanes of random bits into pairs of independent normals of
+// boxMuller makes lanes of random bits into pairs of independent normals of
 // float32, two vectors of them at dst: kernel.boxMuller in plain Go says how.
 // Radius and angle are made by two threads, in front of the rest.
 func boxMuller(s isa, bits source, dst Mem) (front []thread, back thread) {
@@ -515,7 +515,7 @@ func angle(s isa, u2 vector) (sn, cs vector, t thread) {
 	return sn, cs, append(t, func() { VMULPS(a, sn, sn) })
 }
 
-// quadrant lets the top bit of u2 turn the cosine's sign and the next one
+// quadrant lets the top bit of u2 flip the cosine's sign and the next one
 // swap sine and cosine, multiplies by the radius, and stores.
 func quadrant(s isa, r, sn, cs, u2 vector, dst Mem) thread {
 	n1, n2 := s.new(), s.new()

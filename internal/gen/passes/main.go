@@ -1,5 +1,5 @@
 // Passes generates the assembly of the element-wise passes over a chain's
-// state. They work on whole turns of a loop; kernel does what is left in Go.
+// state. They work on whole iterations of a loop; kernel does what is left in Go.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"hambench/internal/gen/simd"
 )
 
-// unroll is the number of vectors in a turn of every pass.
+// unroll is the number of vectors in an iteration of every pass.
 const unroll = 4
 
 func main() {
@@ -43,8 +43,8 @@ func half(s simd.Set) reg.VecVirtual {
 
 func elements(s simd.Set) int { return s.Bytes / 8 }
 
-// turns ends a loop of passes.
-func turns(n reg.Register, loop string, restore func()) {
+// iterations ends a loop of passes.
+func iterations(n reg.Register, loop string, restore func()) {
 	DECQ(n)
 	JNZ(LabelRef(loop))
 	restore()
@@ -59,10 +59,10 @@ func advance(bytes int, pointers ...reg.Register) {
 }
 
 func narrow(s simd.Set) {
-	text("Narrow", s, "func(dst *float32, x *float64, turns int)", fmt.Sprintf("rounds turns × %d doubles to floats.", unroll*elements(s)))
-	dst, x, n := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("turns"), GP64())
+	text("Narrow", s, "func(dst *float32, x *float64, iterations int)", fmt.Sprintf("rounds iterations × %d doubles to floats.", unroll*elements(s)))
+	dst, x, n := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("iterations"), GP64())
 	restore := simd.FlushDenormals()
-	Label("turn")
+	Label("iteration")
 	// dst, not read before, is the one to wait for.
 	const ahead = 256
 	for line := 0; line < unroll*s.Bytes/2; line += 64 {
@@ -79,7 +79,7 @@ func narrow(s simd.Set) {
 	}
 	advance(unroll*s.Bytes, x)
 	advance(unroll*s.Bytes/2, dst)
-	turns(n, "turn", restore)
+	iterations(n, "iteration", restore)
 }
 
 // Byte offsets in kernel.Summand: of a number and of slices' addresses, 0 for
@@ -93,16 +93,16 @@ const (
 	sSize    = 104
 )
 
-// combine sums, for one turn after another, over the terms. rounded, if
+// combine sums, for one iteration after another, over the terms. rounded, if
 // there is one, receives the sums as floats.
 func combine(s simd.Set) {
-	text("Combine", s, "func(dst *float64, rounded *float32, summands *byte, n, turns int)", fmt.Sprintf("stores the sum of n terms, turns × %d numbers.", unroll*elements(s)))
-	dst, turnsLeft := Load(Param("dst"), GP64()), Load(Param("turns"), GP64())
+	text("Combine", s, "func(dst *float64, rounded *float32, summands *byte, n, iterations int)", fmt.Sprintf("stores the sum of n terms, iterations × %d numbers.", unroll*elements(s)))
+	dst, turnsLeft := Load(Param("dst"), GP64()), Load(Param("iterations"), GP64())
 	rounded := Load(Param("rounded"), GP64())
 	restore := simd.FlushDenormals()
 	offset := GP64()
 	XORQ(offset, offset)
-	Label("turn")
+	Label("iteration")
 	term, left := Load(Param("summands"), GP64()), Load(Param("n"), GP64())
 	var acc []reg.VecVirtual
 	for range unroll {
@@ -159,7 +159,7 @@ func combine(s simd.Set) {
 	advance(unroll*s.Bytes/2, rounded)
 	Label("stored")
 	advance(unroll*s.Bytes, offset)
-	turns(turnsLeft, "turn", restore)
+	iterations(turnsLeft, "iteration", restore)
 }
 
 // widened loads floats as doubles, storeFloats stores doubles as floats.
@@ -193,16 +193,16 @@ const (
 )
 
 // update is the pass of Update with a given ξ. Each coefficient has an
-// address, of a turn's numbers, and the step by which that moves: 0 if the
+// address, of a iteration's numbers, and the step by which that moves: 0 if the
 // number is the same for all coordinates. These stay in memory: registers are
 // scarce.
 func update(s simd.Set) {
-	text("Update", s, "func(pass *byte, turns int)", fmt.Sprintf("updates turns × %d coordinates.", unroll*elements(s)))
+	text("Update", s, "func(pass *byte, iterations int)", fmt.Sprintf("updates iterations × %d coordinates.", unroll*elements(s)))
 	u := &updater{s: s, p: Load(Param("pass"), GP64())}
-	n := Load(Param("turns"), GP64())
+	n := Load(Param("iterations"), GP64())
 	u.r, u.xi, u.g, u.theta, u.next = u.pointer(pR), u.pointer(pXi), u.pointer(pG), u.pointer(pTheta), u.pointer(pNext)
 	restore := simd.FlushDenormals()
-	Label("turn")
+	Label("iteration")
 	u.v = u.load(u.r)
 	TESTQ(u.next, u.next)
 	JNZ(LabelRef("whole"))
@@ -228,7 +228,7 @@ func update(s simd.Set) {
 		MOVQ(u.field(pStep+8*i), step)
 		ADDQ(step, u.field(pCoef+8*i))
 	}
-	turns(n, "turn", restore)
+	iterations(n, "iteration", restore)
 }
 
 // The coefficients' places.
@@ -242,7 +242,7 @@ const (
 	cE
 )
 
-// updater holds the registers of update: momenta v and positions t of a turn.
+// updater holds the registers of update: momenta v and positions t of an iteration.
 type updater struct {
 	s                     simd.Set
 	p                     reg.Register
@@ -273,7 +273,7 @@ func (u *updater) store(v []reg.VecVirtual, p reg.Register) {
 	}
 }
 
-// each hands out a coefficient for each vector of the turn.
+// each hands out a coefficient for each vector of the iteration.
 func (u *updater) each(coef int, use func(i int, c Mem)) {
 	p := u.pointer(pCoef + 8*coef)
 	for i := range unroll {

@@ -32,20 +32,20 @@ func main() {
 
 func loop(s simd.Set) {
 	name := fmt.Sprintf("MultiplyAdds%sFloat%d", s.Public(), 8*s.Elem)
-	TEXT(name, NOSPLIT, "func(turns int)")
-	Doc(fmt.Sprintf("%s does turns × %d × %d multiply-adds.", name, chains(s), s.Bytes/s.Elem))
-	n := Load(Param("turns"), GP64())
+	TEXT(name, NOSPLIT, "func(iterations int)")
+	Doc(fmt.Sprintf("%s does iterations × %d × %d multiply-adds.", name, chains(s), s.Bytes/s.Elem))
+	n := Load(Param("iterations"), GP64())
 	var acc []reg.VecVirtual
 	for range chains(s) {
 		acc = append(acc, s.Zero())
 	}
 	x, y := s.Zero(), s.Zero()
-	Label("turn")
+	Label("iteration")
 	for _, a := range acc {
 		s.FMA(x, y, a)
 	}
 	DECQ(n)
-	JNZ(LabelRef("turn"))
+	JNZ(LabelRef("iteration"))
 	VZEROUPPER()
 	RET()
 }

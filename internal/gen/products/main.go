@@ -234,7 +234,7 @@ func (t tile) sum(acc [][]reg.VecVirtual, term reg.GPVirtual) {
 	Label(t.label("k"))
 	var bs []reg.VecVirtual
 	for j := range t.width {
-		bs = append(bs, t.s.LoadPart(Mem{Base: b, Disp: t.s.Bytes * j}, nil)) // a mask would take a multiply-add's turn
+		bs = append(bs, t.s.LoadPart(Mem{Base: b, Disp: t.s.Bytes * j}, nil)) // a mask would take a multiply-add's iteration
 	}
 	for i := range acc {
 		m := rowsOfA.at(i)
@@ -260,7 +260,7 @@ func (t tile) sum(acc [][]reg.VecVirtual, term reg.GPVirtual) {
 func alignLine() { Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []Op{Imm(64)}}) }
 
 // rows addresses rows of a matrix by pointers, each of which serves nine rows
-// by multiples of the stride as an index: what else moves takes turns from
+// by multiples of the stride as an index: what else moves takes iterations from
 // the multiply-adds, which fill their ports.
 type rows struct {
 	pointers []reg.GPVirtual

@@ -4,6 +4,6 @@
 // instructions, and the declarations in stubs_amd64.go, are written by hand.
 //
 // Arguments are addresses: of vectors, and of structures of package kernel,
-// whose layout the generators know. The functions work on whole turns of
+// whose layout the generators know. The functions work on whole iterations of
 // their loops, and flush denormal numbers while they run.
 package amd64

@@ -2,12 +2,12 @@
 
 #include "textflag.h"
 
-// func NormalsAVX512(counter *byte, dst *float64, turns int)
+// func NormalsAVX512(counter *byte, dst *float64, iterations int)
 // Requires: AVX, AVX512F, SSE
 TEXT ·NormalsAVX512(SB), NOSPLIT, $336-24
 	MOVQ            dst+8(FP), AX
 	MOVQ            counter+0(FP), CX
-	MOVQ            turns+16(FP), DX
+	MOVQ            iterations+16(FP), DX
 	VPBROADCASTQ    (CX), Z0
 	VPADDQ          lanes<>+0(SB), Z0, Z0
 	VPBROADCASTQ    quad_00000000d2511f53<>+0(SB), Z1
@@ -134,7 +134,7 @@ TEXT ·NormalsAVX512(SB), NOSPLIT, $336-24
 	VPTERNLOGD.BCST $0x96, 184(CX), Z7, K1, Z4
 	VPTERNLOGD.BCST $0x96, 184(CX), Z8, K1, Z6
 
-turn:
+iteration:
 	VPMAXUD.BCST     word_00000001<>+0(SB), Z3, Z8
 	VPMULUDQ         Z1, Z0, Z16
 	VPADDQ.BCST      quad_0000000000000008<>+0(SB), Z0, Z0
@@ -347,7 +347,7 @@ turn:
 	VPTERNLOGD.BCST  $0x96, 184(CX), Z8, K1, Z6
 	ADDQ             $0x00000200, AX
 	DECQ             DX
-	JNZ              turn
+	JNZ              iteration
 	LDMXCSR          320(SP)
 	VZEROUPPER
 	RET
@@ -446,7 +446,7 @@ GLOBL word_80000000<>(SB), RODATA|NOPTR, $4
 DATA word_40000000<>+0(SB)/4, $0x40000000
 GLOBL word_40000000<>(SB), RODATA|NOPTR, $4
 
-// func NoiseUpdateAVX512(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float64, turns int)
+// func NoiseUpdateAVX512(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float64, iterations int)
 // Requires: AVX, AVX512DQ, AVX512F, SSE
 TEXT ·NoiseUpdateAVX512(SB), NOSPLIT, $336-48
 	MOVQ            coefficients+8(FP), AX
@@ -454,7 +454,7 @@ TEXT ·NoiseUpdateAVX512(SB), NOSPLIT, $336-48
 	MOVQ            r+24(FP), DX
 	MOVQ            grad+32(FP), BX
 	MOVQ            counter+0(FP), SI
-	MOVQ            turns+40(FP), DI
+	MOVQ            iterations+40(FP), DI
 	VPBROADCASTQ    (SI), Z0
 	VPADDQ          lanes<>+0(SB), Z0, Z0
 	VPBROADCASTQ    quad_00000000d2511f53<>+0(SB), Z1
@@ -581,7 +581,7 @@ TEXT ·NoiseUpdateAVX512(SB), NOSPLIT, $336-48
 	VPTERNLOGD.BCST $0x96, 184(SI), Z7, K1, Z4
 	VPTERNLOGD.BCST $0x96, 184(SI), Z8, K1, Z6
 
-turn:
+iteration:
 	VPMAXUD.BCST     word_00000001<>+0(SB), Z3, Z7
 	VPMULUDQ         Z1, Z0, Z19
 	VPADDQ.BCST      quad_0000000000000008<>+0(SB), Z0, Z0
@@ -884,12 +884,12 @@ turn:
 	ADDQ             $0x00000200, BX
 	ADDQ             56(AX), CX
 	DECQ             DI
-	JNZ              turn
+	JNZ              iteration
 	LDMXCSR          320(SP)
 	VZEROUPPER
 	RET
 
-// func NoiseStepAVX512(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float32, next *float32, turns int)
+// func NoiseStepAVX512(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float32, next *float32, iterations int)
 // Requires: AVX, AVX512F, SSE
 TEXT ·NoiseStepAVX512(SB), NOSPLIT, $336-56
 	MOVQ            coefficients+8(FP), AX
@@ -898,7 +898,7 @@ TEXT ·NoiseStepAVX512(SB), NOSPLIT, $336-56
 	MOVQ            grad+32(FP), BX
 	MOVQ            next+40(FP), SI
 	MOVQ            counter+0(FP), DI
-	MOVQ            turns+48(FP), R8
+	MOVQ            iterations+48(FP), R8
 	VPBROADCASTQ    (DI), Z0
 	VPADDQ          lanes<>+0(SB), Z0, Z0
 	VPBROADCASTQ    quad_00000000d2511f53<>+0(SB), Z1
@@ -1025,7 +1025,7 @@ TEXT ·NoiseStepAVX512(SB), NOSPLIT, $336-56
 	VPTERNLOGD.BCST $0x96, 184(DI), Z7, K1, Z4
 	VPTERNLOGD.BCST $0x96, 184(DI), Z8, K1, Z6
 
-turn:
+iteration:
 	VPMAXUD.BCST     word_00000001<>+0(SB), Z3, Z3
 	VPMULUDQ         Z1, Z0, Z8
 	VPADDQ.BCST      quad_0000000000000008<>+0(SB), Z0, Z0
@@ -1361,17 +1361,17 @@ turn:
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000100, SI
 	DECQ             R8
-	JNZ              turn
+	JNZ              iteration
 	LDMXCSR          320(SP)
 	VZEROUPPER
 	RET
 
-// func NormalsAVX2(counter *byte, dst *float64, turns int)
+// func NormalsAVX2(counter *byte, dst *float64, iterations int)
 // Requires: AVX, AVX2, FMA3, SSE
 TEXT ·NormalsAVX2(SB), NOSPLIT, $336-24
 	MOVQ         dst+8(FP), AX
 	MOVQ         counter+0(FP), CX
-	MOVQ         turns+16(FP), DX
+	MOVQ         iterations+16(FP), DX
 	VPBROADCASTQ (CX), Y0
 	VPADDQ       lanes<>+0(SB), Y0, Y0
 	LEAQ         63(SP), BX
@@ -1570,7 +1570,7 @@ TEXT ·NormalsAVX2(SB), NOSPLIT, $336-24
 	VMOVDQU      Y1, 192(BX)
 	VMOVDQU      Y2, 224(BX)
 
-turn:
+iteration:
 	VMOVDQU      128(BX), Y1
 	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y3
 	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
@@ -1881,7 +1881,7 @@ turn:
 	VMOVUPD      Y1, 224(AX)
 	ADDQ         $0x00000100, AX
 	DECQ         DX
-	JNZ          turn
+	JNZ          iteration
 	LDMXCSR      320(SP)
 	VZEROUPPER
 	RET
@@ -2133,7 +2133,7 @@ DATA word_80000000_all<>+24(SB)/4, $0x80000000
 DATA word_80000000_all<>+28(SB)/4, $0x80000000
 GLOBL word_80000000_all<>(SB), RODATA|NOPTR, $32
 
-// func NoiseUpdateAVX2(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float64, turns int)
+// func NoiseUpdateAVX2(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float64, iterations int)
 // Requires: AVX, AVX2, FMA3, SSE
 TEXT ·NoiseUpdateAVX2(SB), NOSPLIT, $336-48
 	MOVQ         coefficients+8(FP), AX
@@ -2141,7 +2141,7 @@ TEXT ·NoiseUpdateAVX2(SB), NOSPLIT, $336-48
 	MOVQ         r+24(FP), DX
 	MOVQ         grad+32(FP), BX
 	MOVQ         counter+0(FP), SI
-	MOVQ         turns+40(FP), DI
+	MOVQ         iterations+40(FP), DI
 	VPBROADCASTQ (SI), Y0
 	VPADDQ       lanes<>+0(SB), Y0, Y0
 	LEAQ         63(SP), R8
@@ -2340,7 +2340,7 @@ TEXT ·NoiseUpdateAVX2(SB), NOSPLIT, $336-48
 	VMOVDQU      Y1, 192(R8)
 	VMOVDQU      Y2, 224(R8)
 
-turn:
+iteration:
 	VMOVDQU      128(R8), Y1
 	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y3
 	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
@@ -2797,12 +2797,12 @@ turn:
 	ADDQ         $0x00000100, BX
 	ADDQ         56(AX), CX
 	DECQ         DI
-	JNZ          turn
+	JNZ          iteration
 	LDMXCSR      320(SP)
 	VZEROUPPER
 	RET
 
-// func NoiseStepAVX2(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float32, next *float32, turns int)
+// func NoiseStepAVX2(counter *byte, coefficients *byte, theta *float64, r *float64, grad *float32, next *float32, iterations int)
 // Requires: AVX, AVX2, FMA3, SSE
 TEXT ·NoiseStepAVX2(SB), NOSPLIT, $336-56
 	MOVQ         coefficients+8(FP), AX
@@ -2811,7 +2811,7 @@ TEXT ·NoiseStepAVX2(SB), NOSPLIT, $336-56
 	MOVQ         grad+32(FP), BX
 	MOVQ         next+40(FP), SI
 	MOVQ         counter+0(FP), DI
-	MOVQ         turns+48(FP), R8
+	MOVQ         iterations+48(FP), R8
 	VPBROADCASTQ (DI), Y0
 	VPADDQ       lanes<>+0(SB), Y0, Y0
 	LEAQ         63(SP), R9
@@ -3010,7 +3010,7 @@ TEXT ·NoiseStepAVX2(SB), NOSPLIT, $336-56
 	VMOVDQU      Y1, 192(R9)
 	VMOVDQU      Y2, 224(R9)
 
-turn:
+iteration:
 	VMOVDQU      128(R9), Y1
 	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y3
 	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
@@ -3508,7 +3508,7 @@ turn:
 	ADDQ         $0x00000080, BX
 	ADDQ         $0x00000080, SI
 	DECQ         R8
-	JNZ          turn
+	JNZ          iteration
 	LDMXCSR      320(SP)
 	VZEROUPPER
 	RET

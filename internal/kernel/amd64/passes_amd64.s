@@ -2,19 +2,19 @@
 
 #include "textflag.h"
 
-// func NarrowAVX512(dst *float32, x *float64, turns int)
+// func NarrowAVX512(dst *float32, x *float64, iterations int)
 // Requires: AVX, AVX512F, MMX+, SSE
 TEXT ·NarrowAVX512(SB), NOSPLIT, $16-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
-	MOVQ    turns+16(FP), DX
+	MOVQ    iterations+16(FP), DX
 	STMXCSR (SP)
 	MOVL    (SP), BX
 	ORL     $0x00008040, BX
 	MOVL    BX, 8(SP)
 	LDMXCSR 8(SP)
 
-turn:
+iteration:
 	PREFETCHT0 256(AX)
 	PREFETCHT0 320(AX)
 	VCVTPD2PS  (CX), Y0
@@ -28,16 +28,16 @@ turn:
 	ADDQ       $0x00000100, CX
 	ADDQ       $0x00000080, AX
 	DECQ       DX
-	JNZ        turn
+	JNZ        iteration
 	LDMXCSR    (SP)
 	VZEROUPPER
 	RET
 
-// func CombineAVX512(dst *float64, rounded *float32, summands *byte, n int, turns int)
+// func CombineAVX512(dst *float64, rounded *float32, summands *byte, n int, iterations int)
 // Requires: AVX, AVX512DQ, AVX512F, SSE
 TEXT ·CombineAVX512(SB), NOSPLIT, $16-40
 	MOVQ    dst+0(FP), AX
-	MOVQ    turns+32(FP), CX
+	MOVQ    iterations+32(FP), CX
 	MOVQ    rounded+8(FP), DX
 	STMXCSR (SP)
 	MOVL    (SP), BX
@@ -46,7 +46,7 @@ TEXT ·CombineAVX512(SB), NOSPLIT, $16-40
 	LDMXCSR 8(SP)
 	XORQ    BX, BX
 
-turn:
+iteration:
 	MOVQ   summands+16(FP), SI
 	MOVQ   n+24(FP), DI
 	VXORPS Z0, Z0, Z0
@@ -140,16 +140,16 @@ added:
 stored:
 	ADDQ    $0x00000100, BX
 	DECQ    CX
-	JNZ     turn
+	JNZ     iteration
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func UpdateAVX512(pass *byte, turns int)
+// func UpdateAVX512(pass *byte, iterations int)
 // Requires: AVX, AVX512F, SSE
 TEXT ·UpdateAVX512(SB), NOSPLIT, $16-16
 	MOVQ    pass+0(FP), AX
-	MOVQ    turns+8(FP), CX
+	MOVQ    iterations+8(FP), CX
 	MOVQ    8(AX), DX
 	MOVQ    24(AX), BX
 	MOVQ    16(AX), SI
@@ -161,7 +161,7 @@ TEXT ·UpdateAVX512(SB), NOSPLIT, $16-16
 	MOVL    R9, 8(SP)
 	LDMXCSR 8(SP)
 
-turn:
+iteration:
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -350,24 +350,24 @@ moved:
 	MOVQ    152(AX), R9
 	ADDQ    R9, 96(AX)
 	DECQ    CX
-	JNZ     turn
+	JNZ     iteration
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func NarrowAVX2(dst *float32, x *float64, turns int)
+// func NarrowAVX2(dst *float32, x *float64, iterations int)
 // Requires: AVX, MMX+, SSE
 TEXT ·NarrowAVX2(SB), NOSPLIT, $16-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
-	MOVQ    turns+16(FP), DX
+	MOVQ    iterations+16(FP), DX
 	STMXCSR (SP)
 	MOVL    (SP), BX
 	ORL     $0x00008040, BX
 	MOVL    BX, 8(SP)
 	LDMXCSR 8(SP)
 
-turn:
+iteration:
 	PREFETCHT0 256(AX)
 	VCVTPD2PSY (CX), X0
 	VMOVUPS    X0, (AX)
@@ -380,16 +380,16 @@ turn:
 	ADDQ       $0x00000080, CX
 	ADDQ       $0x00000040, AX
 	DECQ       DX
-	JNZ        turn
+	JNZ        iteration
 	LDMXCSR    (SP)
 	VZEROUPPER
 	RET
 
-// func CombineAVX2(dst *float64, rounded *float32, summands *byte, n int, turns int)
+// func CombineAVX2(dst *float64, rounded *float32, summands *byte, n int, iterations int)
 // Requires: AVX, FMA3, SSE
 TEXT ·CombineAVX2(SB), NOSPLIT, $16-40
 	MOVQ    dst+0(FP), AX
-	MOVQ    turns+32(FP), CX
+	MOVQ    iterations+32(FP), CX
 	MOVQ    rounded+8(FP), DX
 	STMXCSR (SP)
 	MOVL    (SP), BX
@@ -398,7 +398,7 @@ TEXT ·CombineAVX2(SB), NOSPLIT, $16-40
 	LDMXCSR 8(SP)
 	XORQ    BX, BX
 
-turn:
+iteration:
 	MOVQ   summands+16(FP), SI
 	MOVQ   n+24(FP), DI
 	VXORPS Y0, Y0, Y0
@@ -492,16 +492,16 @@ added:
 stored:
 	ADDQ    $0x00000080, BX
 	DECQ    CX
-	JNZ     turn
+	JNZ     iteration
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func UpdateAVX2(pass *byte, turns int)
+// func UpdateAVX2(pass *byte, iterations int)
 // Requires: AVX, FMA3, SSE
 TEXT ·UpdateAVX2(SB), NOSPLIT, $16-16
 	MOVQ    pass+0(FP), AX
-	MOVQ    turns+8(FP), CX
+	MOVQ    iterations+8(FP), CX
 	MOVQ    8(AX), DX
 	MOVQ    24(AX), BX
 	MOVQ    16(AX), SI
@@ -513,7 +513,7 @@ TEXT ·UpdateAVX2(SB), NOSPLIT, $16-16
 	MOVL    R9, 8(SP)
 	LDMXCSR 8(SP)
 
-turn:
+iteration:
 	VMOVUPD (DX), Y0
 	VMOVUPD 32(DX), Y1
 	VMOVUPD 64(DX), Y2
@@ -702,7 +702,7 @@ moved:
 	MOVQ    152(AX), R9
 	ADDQ    R9, 96(AX)
 	DECQ    CX
-	JNZ     turn
+	JNZ     iteration
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET

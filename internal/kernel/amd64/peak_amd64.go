@@ -2,14 +2,14 @@
 
 package amd64
 
-// MultiplyAddsAVX512Float32 does turns × 24 × 16 multiply-adds.
-func MultiplyAddsAVX512Float32(turns int)
+// MultiplyAddsAVX512Float32 does iterations × 24 × 16 multiply-adds.
+func MultiplyAddsAVX512Float32(iterations int)
 
-// MultiplyAddsAVX512Float64 does turns × 24 × 8 multiply-adds.
-func MultiplyAddsAVX512Float64(turns int)
+// MultiplyAddsAVX512Float64 does iterations × 24 × 8 multiply-adds.
+func MultiplyAddsAVX512Float64(iterations int)
 
-// MultiplyAddsAVX2Float32 does turns × 12 × 8 multiply-adds.
-func MultiplyAddsAVX2Float32(turns int)
+// MultiplyAddsAVX2Float32 does iterations × 12 × 8 multiply-adds.
+func MultiplyAddsAVX2Float32(iterations int)
 
-// MultiplyAddsAVX2Float64 does turns × 12 × 4 multiply-adds.
-func MultiplyAddsAVX2Float64(turns int)
+// MultiplyAddsAVX2Float64 does iterations × 12 × 4 multiply-adds.
+func MultiplyAddsAVX2Float64(iterations int)

@@ -2,10 +2,10 @@
 
 #include "textflag.h"
 
-// func MultiplyAddsAVX512Float32(turns int)
+// func MultiplyAddsAVX512Float32(iterations int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·MultiplyAddsAVX512Float32(SB), NOSPLIT, $0-8
-	MOVQ   turns+0(FP), AX
+	MOVQ   iterations+0(FP), AX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -33,7 +33,7 @@ TEXT ·MultiplyAddsAVX512Float32(SB), NOSPLIT, $0-8
 	VXORPS Z24, Z24, Z24
 	VXORPS Z25, Z25, Z25
 
-turn:
+iteration:
 	VFMADD231PS Z24, Z25, Z0
 	VFMADD231PS Z24, Z25, Z1
 	VFMADD231PS Z24, Z25, Z2
@@ -59,14 +59,14 @@ turn:
 	VFMADD231PS Z24, Z25, Z22
 	VFMADD231PS Z24, Z25, Z23
 	DECQ        AX
-	JNZ         turn
+	JNZ         iteration
 	VZEROUPPER
 	RET
 
-// func MultiplyAddsAVX512Float64(turns int)
+// func MultiplyAddsAVX512Float64(iterations int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·MultiplyAddsAVX512Float64(SB), NOSPLIT, $0-8
-	MOVQ   turns+0(FP), AX
+	MOVQ   iterations+0(FP), AX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -94,7 +94,7 @@ TEXT ·MultiplyAddsAVX512Float64(SB), NOSPLIT, $0-8
 	VXORPS Z24, Z24, Z24
 	VXORPS Z25, Z25, Z25
 
-turn:
+iteration:
 	VFMADD231PD Z24, Z25, Z0
 	VFMADD231PD Z24, Z25, Z1
 	VFMADD231PD Z24, Z25, Z2
@@ -120,14 +120,14 @@ turn:
 	VFMADD231PD Z24, Z25, Z22
 	VFMADD231PD Z24, Z25, Z23
 	DECQ        AX
-	JNZ         turn
+	JNZ         iteration
 	VZEROUPPER
 	RET
 
-// func MultiplyAddsAVX2Float32(turns int)
+// func MultiplyAddsAVX2Float32(iterations int)
 // Requires: AVX, FMA3
 TEXT ·MultiplyAddsAVX2Float32(SB), NOSPLIT, $0-8
-	MOVQ   turns+0(FP), AX
+	MOVQ   iterations+0(FP), AX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -143,7 +143,7 @@ TEXT ·MultiplyAddsAVX2Float32(SB), NOSPLIT, $0-8
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 
-turn:
+iteration:
 	VFMADD231PS Y12, Y13, Y0
 	VFMADD231PS Y12, Y13, Y1
 	VFMADD231PS Y12, Y13, Y2
@@ -157,14 +157,14 @@ turn:
 	VFMADD231PS Y12, Y13, Y10
 	VFMADD231PS Y12, Y13, Y11
 	DECQ        AX
-	JNZ         turn
+	JNZ         iteration
 	VZEROUPPER
 	RET
 
-// func MultiplyAddsAVX2Float64(turns int)
+// func MultiplyAddsAVX2Float64(iterations int)
 // Requires: AVX, FMA3
 TEXT ·MultiplyAddsAVX2Float64(SB), NOSPLIT, $0-8
-	MOVQ   turns+0(FP), AX
+	MOVQ   iterations+0(FP), AX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -180,7 +180,7 @@ TEXT ·MultiplyAddsAVX2Float64(SB), NOSPLIT, $0-8
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 
-turn:
+iteration:
 	VFMADD231PD Y12, Y13, Y0
 	VFMADD231PD Y12, Y13, Y1
 	VFMADD231PD Y12, Y13, Y2
@@ -194,6 +194,6 @@ turn:
 	VFMADD231PD Y12, Y13, Y10
 	VFMADD231PD Y12, Y13, Y11
 	DECQ        AX
-	JNZ         turn
+	JNZ         iteration
 	VZEROUPPER
 	RET

@@ -3,6 +3,6 @@
 // the declarations in stubs_arm64.go are written by hand.
 //
 // Arguments are addresses: of vectors, and of structures of package kernel,
-// whose layout the generator knows. The functions work on whole turns of
+// whose layout the generator knows. The functions work on whole iterations of
 // their loops, and flush denormal numbers while they run.
 package arm64

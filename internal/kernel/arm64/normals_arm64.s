@@ -3,11 +3,11 @@
 #include "textflag.h"
 
 
-// func Normals(counter unsafe.Pointer, dst *float64, turns int)
+// func Normals(counter unsafe.Pointer, dst *float64, iterations int)
 TEXT ·Normals(SB), NOSPLIT, $384-24
 	MOVD counter+0(FP), R2
 	MOVD dst+8(FP), R3
-	MOVD turns+16(FP), R8
+	MOVD iterations+16(FP), R8
 	MOVD FPCR, R9
 	ORR $16777216, R9, R10
 	MOVD R10, FPCR
@@ -90,7 +90,7 @@ TEXT ·Normals(SB), NOSPLIT, $384-24
 	WORD $0x3dc00000 // ldr q0, [x0, #0]
 	WORD $0x4ea087de // add v30.4s, v30.4s, v0.4s
 	WORD $0x3dc0041f // ldr q31, [x0, #16]
-turn:
+iteration:
 	WORD $0x4ebe1fc0 // mov v0.16b, v30.16b
 	WORD $0x3dc00810 // ldr q16, [x0, #32]
 	WORD $0x4eb087c8 // add v8.4s, v30.4s, v16.4s
@@ -624,18 +624,18 @@ turn:
 	WORD $0x3d803c69 // str q9, [x3, #240]
 	ADD $256, R3, R3
 	SUB $1, R8, R8
-	CBNZ R8, turn
+	CBNZ R8, iteration
 	MOVD R9, FPCR
 	RET
 
-// func NoiseUpdate(counter, coefficients unsafe.Pointer, theta, r, grad *float64, turns int)
+// func NoiseUpdate(counter, coefficients unsafe.Pointer, theta, r, grad *float64, iterations int)
 TEXT ·NoiseUpdate(SB), NOSPLIT, $384-48
 	MOVD counter+0(FP), R2
 	MOVD coefficients+8(FP), R10
 	MOVD theta+16(FP), R3
 	MOVD r+24(FP), R4
 	MOVD grad+32(FP), R5
-	MOVD turns+40(FP), R8
+	MOVD iterations+40(FP), R8
 	WORD $0x3dc0015a // ldr q26, [x10, #0]
 	WORD $0x3dc0055b // ldr q27, [x10, #16]
 	WORD $0x3dc0095c // ldr q28, [x10, #32]
@@ -725,7 +725,7 @@ TEXT ·NoiseUpdate(SB), NOSPLIT, $384-48
 	WORD $0x3dc00000 // ldr q0, [x0, #0]
 	WORD $0x4ea087de // add v30.4s, v30.4s, v0.4s
 	WORD $0x3dc0041f // ldr q31, [x0, #16]
-turn:
+iteration:
 	WORD $0x4ebe1fc0 // mov v0.16b, v30.16b
 	WORD $0x3dc00810 // ldr q16, [x0, #32]
 	WORD $0x4eb087c8 // add v8.4s, v30.4s, v16.4s
@@ -1453,11 +1453,11 @@ turn:
 	ADD $256, R5, R5
 	ADD R11, R3, R3
 	SUB $1, R8, R8
-	CBNZ R8, turn
+	CBNZ R8, iteration
 	MOVD R9, FPCR
 	RET
 
-// func NoiseStep(counter, coefficients unsafe.Pointer, theta, r *float64, grad, next *float32, turns int)
+// func NoiseStep(counter, coefficients unsafe.Pointer, theta, r *float64, grad, next *float32, iterations int)
 TEXT ·NoiseStep(SB), NOSPLIT, $384-56
 	MOVD counter+0(FP), R2
 	MOVD coefficients+8(FP), R10
@@ -1465,7 +1465,7 @@ TEXT ·NoiseStep(SB), NOSPLIT, $384-56
 	MOVD r+24(FP), R4
 	MOVD grad+32(FP), R5
 	MOVD next+40(FP), R6
-	MOVD turns+48(FP), R8
+	MOVD iterations+48(FP), R8
 	WORD $0x3dc0015a // ldr q26, [x10, #0]
 	WORD $0x3dc0055b // ldr q27, [x10, #16]
 	WORD $0x3dc0095c // ldr q28, [x10, #32]
@@ -1555,7 +1555,7 @@ TEXT ·NoiseStep(SB), NOSPLIT, $384-56
 	WORD $0x3dc00000 // ldr q0, [x0, #0]
 	WORD $0x4ea087de // add v30.4s, v30.4s, v0.4s
 	WORD $0x3dc0041f // ldr q31, [x0, #16]
-turn:
+iteration:
 	WORD $0x4ebe1fc0 // mov v0.16b, v30.16b
 	WORD $0x3dc00810 // ldr q16, [x0, #32]
 	WORD $0x4eb087c8 // add v8.4s, v30.4s, v16.4s
@@ -2332,7 +2332,7 @@ turn:
 	ADD $128, R5, R5
 	ADD $128, R6, R6
 	SUB $1, R8, R8
-	CBNZ R8, turn
+	CBNZ R8, iteration
 	MOVD R9, FPCR
 	RET
 

@@ -3,15 +3,15 @@
 #include "textflag.h"
 
 
-// func Narrow(dst *float32, x *float64, turns int)
+// func Narrow(dst *float32, x *float64, iterations int)
 TEXT ·Narrow(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R2
 	MOVD x+8(FP), R3
-	MOVD turns+16(FP), R4
+	MOVD iterations+16(FP), R4
 	MOVD FPCR, R5
 	ORR $16777216, R5, R6
 	MOVD R6, FPCR
-turn:
+iteration:
 	WORD $0x3dc00060 // ldr q0, [x3, #0]
 	WORD $0x3dc00461 // ldr q1, [x3, #16]
 	WORD $0x3dc00862 // ldr q2, [x3, #32]
@@ -25,23 +25,23 @@ turn:
 	ADD $64, R3, R3
 	ADD $32, R2, R2
 	SUB $1, R4, R4
-	CBNZ R4, turn
+	CBNZ R4, iteration
 	MOVD R5, FPCR
 	RET
 
-// func Combine(dst *float64, rounded *float32, summands unsafe.Pointer, n, turns int)
+// func Combine(dst *float64, rounded *float32, summands unsafe.Pointer, n, iterations int)
 TEXT ·Combine(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R2
 	MOVD rounded+8(FP), R3
 	MOVD summands+16(FP), R4
 	MOVD n+24(FP), R5
-	MOVD turns+32(FP), R6
+	MOVD iterations+32(FP), R6
 	MOVD FPCR, R14
 	ORR $16777216, R14, R15
 	MOVD R15, FPCR
 	MOVD ZR, R7
 	MOVD ZR, R8
-turn:
+iteration:
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -111,14 +111,14 @@ stored:
 	ADD $64, R7, R7
 	ADD $32, R8, R8
 	SUB $1, R6, R6
-	CBNZ R6, turn
+	CBNZ R6, iteration
 	MOVD R14, FPCR
 	RET
 
-// func Update(pass unsafe.Pointer, turns int)
+// func Update(pass unsafe.Pointer, iterations int)
 TEXT ·Update(SB), NOSPLIT, $0-16
 	MOVD pass+0(FP), R0
-	MOVD turns+8(FP), R1
+	MOVD iterations+8(FP), R1
 	MOVD 0(R0), R2
 	MOVD 8(R0), R3
 	MOVD 16(R0), R4
@@ -142,7 +142,7 @@ TEXT ·Update(SB), NOSPLIT, $0-16
 	MOVD FPCR, R26
 	ORR $16777216, R26, R25
 	MOVD R25, FPCR
-turn:
+iteration:
 	WORD $0x3dc00060 // ldr q0, [x3, #0]
 	WORD $0x3dc00461 // ldr q1, [x3, #16]
 	WORD $0x3dc00862 // ldr q2, [x3, #32]
@@ -368,6 +368,6 @@ done:
 	ADD R21, R13, R13
 	ADD R22, R14, R14
 	SUB $1, R1, R1
-	CBNZ R1, turn
+	CBNZ R1, iteration
 	MOVD R26, FPCR
 	RET

@@ -7042,9 +7042,9 @@ square:
 	BGT band
 	RET
 
-// func MultiplyAddsFloat32(turns int)
+// func MultiplyAddsFloat32(iterations int)
 TEXT ·MultiplyAddsFloat32(SB), NOSPLIT, $0-8
-	MOVD turns+0(FP), R2
+	MOVD iterations+0(FP), R2
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -7071,7 +7071,7 @@ TEXT ·MultiplyAddsFloat32(SB), NOSPLIT, $0-8
 	WORD $0x6f00e417 // movi v23.2d, #0
 	WORD $0x6f00e418 // movi v24.2d, #0
 	WORD $0x6f00e419 // movi v25.2d, #0
-turn:
+iteration:
 	WORD $0x4e38cf20 // fmla v0.4s, v25.4s, v24.4s
 	WORD $0x4e38cf21 // fmla v1.4s, v25.4s, v24.4s
 	WORD $0x4e38cf22 // fmla v2.4s, v25.4s, v24.4s
@@ -7097,7 +7097,7 @@ turn:
 	WORD $0x4e38cf36 // fmla v22.4s, v25.4s, v24.4s
 	WORD $0x4e38cf37 // fmla v23.4s, v25.4s, v24.4s
 	SUB $1, R2, R2
-	CBNZ R2, turn
+	CBNZ R2, iteration
 	RET
 
 TEXT panelRest_f64<>(SB), NOSPLIT|NOFRAME, $0
@@ -14072,9 +14072,9 @@ square:
 	BGT band
 	RET
 
-// func MultiplyAddsFloat64(turns int)
+// func MultiplyAddsFloat64(iterations int)
 TEXT ·MultiplyAddsFloat64(SB), NOSPLIT, $0-8
-	MOVD turns+0(FP), R2
+	MOVD iterations+0(FP), R2
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -14101,7 +14101,7 @@ TEXT ·MultiplyAddsFloat64(SB), NOSPLIT, $0-8
 	WORD $0x6f00e417 // movi v23.2d, #0
 	WORD $0x6f00e418 // movi v24.2d, #0
 	WORD $0x6f00e419 // movi v25.2d, #0
-turn:
+iteration:
 	WORD $0x4e78cf20 // fmla v0.2d, v25.2d, v24.2d
 	WORD $0x4e78cf21 // fmla v1.2d, v25.2d, v24.2d
 	WORD $0x4e78cf22 // fmla v2.2d, v25.2d, v24.2d
@@ -14127,5 +14127,5 @@ turn:
 	WORD $0x4e78cf36 // fmla v22.2d, v25.2d, v24.2d
 	WORD $0x4e78cf37 // fmla v23.2d, v25.2d, v24.2d
 	SUB $1, R2, R2
-	CBNZ R2, turn
+	CBNZ R2, iteration
 	RET
