@@ -12,7 +12,6 @@ import (
 	"hambench/chain"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
-	"hambench/internal/child"
 	"hambench/models"
 	"hambench/oracle"
 )
@@ -95,8 +94,7 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 // run runs chain i, from a start that oracle.WarmUp finds, and calls put with each of
 // its draws. It returns the work of the chain without that of the warm-up.
 func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error) (
-	_ chain.Counts, err error) {
-	defer child.Catch(&err)
+	chain.Counts, error) {
 	target, err := c.Target(ctx)
 	if err != nil {
 		return chain.Counts{}, err
