@@ -115,10 +115,10 @@ func newSampler(t models.Target, in *integrators.Instance, m estimators.Estimato
 	return c, nil
 }
 
-// Note returns a sentence about the chain's estimator, if that has a method Note, such as
-// how near to a mode its anchor is; else "".
+// Note returns what the chain's estimator says of itself, if it is an estimators.Noter;
+// else "".
 func (s *Sampler) Note() string {
-	if e, ok := s.estimator.(interface{ Note() string }); ok {
+	if e, ok := s.estimator.(estimators.Noter); ok {
 		return e.Note()
 	}
 	return ""

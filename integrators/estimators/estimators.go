@@ -64,6 +64,13 @@ type Instance interface {
 	Force(s Step, z *integrators.State) integrators.Force
 }
 
+// Noter is an Instance that says something about itself once it is made.
+type Noter interface {
+	Instance
+	// Note returns a sentence for the user, such as how near to a mode an anchor is.
+	Note() string
+}
+
 // Estimator describes an estimator and makes it.
 type Estimator struct {
 	Name  string
