@@ -37,8 +37,8 @@ func (l *Layout) Gather(index []int, weights []float64) {
 	l.Gathered = len(index)
 }
 
-// Check panics if the rows of a range are neither all data rows, nor all of the list
-// behind them.
+// Check panics unless the rows of a range exist and are all data rows, or all rows of the
+// list behind them.
 func (l *Layout) Check(r Range) {
 	end := l.N
 	if r.Lo >= l.N {
