@@ -138,7 +138,8 @@ func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 		}
 		floats.AddScaled(shift, -w*v*t.y.now[i], phi)
 	}
-	for i := range precision { // scaled last: so it is symmetric to the bit
+	// Scaling comes last, so that P is symmetric to the bit.
+	for i := range precision {
 		precision[i] *= w
 	}
 	for d := range t.dim {

@@ -67,6 +67,7 @@ func WriteProblem(to, model string, t models.Target, s *datasets.Split) (names [
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return nil, usage.Errorf("folder %s cannot be created: %w", to, err)
 	}
+	// Each file is written whole or not at all.
 	for _, file := range []struct {
 		name string
 		text []byte

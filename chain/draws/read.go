@@ -42,6 +42,7 @@ func readChains(file string, outputs int) (chains [][][]float64, err error) {
 		return nil, fmt.Errorf("no header: %w", err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // a byte order mark
+	// Columns are found by their names: their order does not matter.
 	columns, err := predictiveColumns(header, outputs)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,11 @@ package kernel
 func at[T Float](frame [][]T, o Operand) []T { return frame[o.Slice][o.Offset:] }
 
 // product carries out a product, two rows of C at a time, in blocks of columns that stay
-// in the first-level cache. If one row is left, it is computed twice and stored once.
+// in the first-level cache. If one row is left, it is computed twice and stored once, so
+// that there is one form of the inner loops.
+//
+// Its sums are in another order than the assembly's: results agree to rounding, not to
+// the bit.
 func product[T Float](frame [][]T, q *Product) {
 	if q.Form == ByColumns {
 		dots(frame, q)
@@ -79,7 +83,7 @@ func addRows[T Float](x, y []T, v, w *[4]T, b0, b1, b2, b3 []T) {
 }
 
 // finish stores the sums x, scaled and after the epilogue, as the elements of C from an
-// offset on.
+// offset on. C and H may be the same: each element is read before it is written.
 func finish[T Float](x []T, frame [][]T, q *Product, offset int) {
 	c := at(frame, q.C)[offset:][:len(x)]
 	var h []T
@@ -126,7 +130,7 @@ func transpose[T Float](frame [][]T, q *Transpose) {
 			*(*[4]T)(d[n*q.DRow+m:]) = [4]T{s0[n], s1[n], s2[n], s3[n]}
 		}
 	}
-	for ; m < q.M; m++ {
+	for ; m < q.M; m++ { // the last one to three rows
 		for n, x := range s[m*q.SRow:][:q.N] {
 			d[n*q.DRow+m] = x
 		}

@@ -12,7 +12,8 @@ import (
 // log Σ_c exp(z_c) − z_y.
 
 // lossDelta stores scale × the loss's derivative by the outputs, for the n
-// columns of the chunk that starts at row lo, in slotDelta.
+// columns of the chunk that starts at row lo, in slotDelta: (z − y)/σ², or p_c − 1{c = y}
+// with the softmax p.
 func (e *engine[T]) lossDelta(paired bool, lo, n int, scale float64) {
 	z, delta := e.frame[e.activation(len(e.layers))], e.frame[slotDelta]
 	if paired { // the last pair of an odd number of outputs has one number only
@@ -37,7 +38,7 @@ func (e *engine[T]) lossDelta(paired bool, lo, n int, scale float64) {
 }
 
 // lossTangent stores the tangents of these derivatives in slotTangentDelta, from those
-// of the outputs. It is called before lossDelta.
+// of the outputs, ż: ż/σ², or that of the softmax. It is called before lossDelta.
 func (e *engine[T]) lossTangent(lo, n int, scale float64) {
 	z, rz := e.frame[e.activation(len(e.layers))], e.frame[e.tangent(len(e.layers))]
 	rdelta := e.frame[slotTangentDelta]

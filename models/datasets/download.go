@@ -72,6 +72,8 @@ func (r *Resolver) download(ctx context.Context, f File) ([]byte, error) {
 			ErrUnavailable, f.Path, EnvOffline)
 	}
 	r.network.once.Do(func() { r.network.prepare(r.Client) })
+	// A mirror with other bytes is no better than one that does not answer: both are noted,
+	// and the next one is tried.
 	var failures []string
 	for _, u := range f.URLs {
 		data, err := r.network.get(ctx, u)

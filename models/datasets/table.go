@@ -122,6 +122,7 @@ func (t *table) begin(fields []string) error {
 	if n < 2 {
 		return fmt.Errorf("%d columns: want a target and at least one feature", n)
 	}
+	// A header of numbers cannot be told from a row, so that a header has none.
 	t.headed = !slices.ContainsFunc(fields, isNumber)
 	t.names = make([]string, n)
 	if t.headed {
@@ -138,6 +139,7 @@ func (t *table) begin(fields []string) error {
 		}
 		return nil
 	}
+	// It is no name, so it must be a number.
 	i, err := strconv.Atoi(t.wanted)
 	switch {
 	case err != nil && t.headed:
@@ -187,6 +189,7 @@ func (t *table) add(fields []string) error {
 				"%s: the value is missing (%q): want every value, or the row left out",
 				t.column(i), f)
 		}
+		// In a file of the project's own the classes are known; in a user's, any word is one.
 		if i == t.target && t.task == Classification {
 			t.words = append(t.words, class(f))
 			if last := len(t.classes) - 1; last > 0 && !slices.Contains(t.classes, f) {
