@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Error is a mistake of the caller.
+// Error is a mistake of the caller, in one line that says what was given and what is
+// wanted.
 type Error struct{ err error }
 
 // Errorf formats an Error as fmt.Errorf does, %w included.

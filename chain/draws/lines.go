@@ -63,6 +63,7 @@ func writeRow(w *bufio.Writer, values []float64) error {
 // newJSONL writes objects {"sample":0,"values":[…]}, or with "chain" and "draw" in place
 // of "sample". A number that is not finite has no JSON: it is an error.
 func newJSONL(to *output, h Header) (form, error) {
+	// The vector has no name here: which one it is, the caller asked for.
 	_, _, of := h.vector()
 	return func(d Draw) error {
 		values, err := json.Marshal(of(d))

@@ -39,6 +39,7 @@ func (v *variable) path() string { return v.group + "/" + v.name }
 // f_dim_0.
 func (h Header) variables() []*variable {
 	rows := len(h.TestY)
+	// Outputs that are not whole rows of predictions have a dimension without a meaning.
 	f, fShape := []string{"f_dim_0"}, []int{h.Outputs}
 	switch {
 	case rows > 0 && h.Outputs == rows:
@@ -102,6 +103,7 @@ const chunkNumbers = 1 << 17
 func newZarr(to *output, h Header) (form, error) {
 	z := &zarr{h, to, h.variables()}
 	format := map[string]int{"zarr_format": 2}
+	// files holds the metadata by their places in the folder, to be written as JSON.
 	files := map[string]any{".zgroup": format}
 	if h.Attributes != nil {
 		files[".zattrs"], files["posterior/.zattrs"] = h.Attributes, h.Attributes
