@@ -111,6 +111,7 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	if err != nil {
 		return chain.Counts{}, err
 	}
+	// The estimators of all chains are alike: one note is enough.
 	if note := sampler.Note(); i == 0 && note != "" && c.Note != nil {
 		c.Note(note)
 	}

@@ -67,6 +67,7 @@ func readChains(file string, outputs int) (chains [][][]float64, err error) {
 		if named >= 0 {
 			name = row[named]
 		}
+		// Rows of several chains may alternate, as those of this package do.
 		c, ok := number[name]
 		if !ok {
 			c, chains = len(chains), append(chains, nil)
