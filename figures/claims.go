@@ -22,6 +22,7 @@ func drawClaims(d *drawing) error {
 // writeClaims writes decisions to files named after the study and a suffix, and makes their
 // table the text of the study.
 func (d *drawing) writeClaims(decisions []paper.Decision, suffix string) error {
+	// The profile stands in all three files: verdicts depend on how much was run.
 	profile := d.plan.Profile
 	var err error
 	if d.out.Text, err = paper.Table(decisions, profile, d.width()); err != nil {

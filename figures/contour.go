@@ -9,6 +9,7 @@ import (
 // massLevels returns the log-densities whose superlevel sets hold the given shares of the mass
 // on the grid, 0 to 1 (highest-density regions). All cells of the grid have one size.
 func (h *density) massLevels(shares []float64) (levels []float64) {
+	// Cells are taken from the densest on until they hold a share.
 	sorted := slices.Sorted(slices.Values(h.Value))
 	slices.Reverse(sorted)
 	mass := make([]float64, len(sorted)) // of the points up to each
@@ -31,6 +32,7 @@ func (h *density) contour(level float64, style style) curve {
 	corner := func(i, j int) [3]float64 {
 		return [3]float64{h.X[i], h.Y[j], h.Value[j*len(h.X)+i] - level}
 	}
+	// Triangles of a cell: lower right (a, b, c), upper left (a, c, d).
 	for j := range len(h.Y) - 1 {
 		for i := range len(h.X) - 1 {
 			a, b, c, d := corner(i, j), corner(i+1, j), corner(i+1, j+1), corner(i, j+1)

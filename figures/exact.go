@@ -118,7 +118,8 @@ func quantityOf(s bench.FigureSpec) quantity {
 	return quantities[cmp.Or(s.Y, bench.OnError)]
 }
 
-// subject names what a row is about, besides its problem and sampler, as CSV has it.
+// subject names what a row is about, besides its problem and sampler, as CSV has it: an
+// observable such as theta.cov, an average such as theta^2, a number of gradients.
 func (q quantity) subject(r table.Row) string {
 	switch q.of {
 	case "":
@@ -137,6 +138,11 @@ func (q quantity) label(r table.Row) string {
 	}
 	return strings.ReplaceAll(subject, "theta", "θ")
 }
+
+// Exact errors are rows of the table as scores of cells are: one for each observable at each step,
+// for each average at each step, for each budget. What figures of them have besides panels and
+// lines is knowledge of what the numbers can be: slopes to compare with, gaps below what is
+// resolved, marks where no stationary law is, and notes for lines that a panel lacks.
 
 // exactOf is what certify found for a sampler under a scheme, of which the row is one number.
 // It has what no column has: the name of the problem with its friction and mass.
@@ -185,7 +191,8 @@ func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Reco
 // that is no larger than what round-off and truncation make of θ's moments: of them the rows
 // of errors at the same step tell, which are joined from all rows of the study.
 func (q quantity) value(all *table.Table) func(table.Row) float64 {
-	at := []string{"key", "scheme", "h"} // of a law and of the errors of its moments
+	// A law and the errors of its moments have the job, the scheme and the step in common.
+	at := []string{"key", "scheme", "h"}
 	least := make(map[table.Key]float64)
 	for _, r := range all.Where("record", bench.ErrorRecord).Rows() {
 		x := r.Get("relative_resolution")
@@ -238,7 +245,7 @@ func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.S
 			panels = append(panels, scheme)
 		}
 		named = []bench.Setting{setting("estimator")}
-	default:
+	default: // a row of panels is a sampler
 		panels, named = named, []bench.Setting{scheme}
 	}
 	columns := problem // of panels
@@ -257,6 +264,7 @@ func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.S
 // of laws after one step has no figure: it has none of the observables that panels show.
 func drawOrders(d *drawing) error {
 	have, missing := d.plan.Evidence(d.Results.Rows)
+	// Whole rows of certify are written, parts of them drawn.
 	if len(have) == 0 {
 		return fmt.Errorf("no exact errors of study %s (0 of %d jobs): run it first",
 			d.plan.ID, len(d.plan.Exact))
@@ -397,13 +405,14 @@ func (g *grid) note(p *facet, ratio float64) string {
 		switch claim := first.Number("claim"); {
 		case isExact(first):
 			missing(0, i)
-		case !slices.ContainsFunc(line, func(at point) bool { return at.mean > 0 }):
+		case !slices.ContainsFunc(line, func(at point) bool { return at.mean > 0 }): // all gaps
 			missing(1, i)
 		case slices.Equal(g.chart.lines, []string{"scheme"}) && first.Text("scheme") == "full" &&
 			isFinite(claim):
 			notes = append(notes, "full batch: order "+decimal(claim))
 		}
 	}
+	// Exact lines have gaps alone, and so would all lie on each other.
 	for i, on := range covered {
 		if len(on) > 0 && !isExact(p.lines[i][0].Rows()[0]) {
 			notes = append(notes, strings.Join(on, ", ")+" as "+g.names[i])
@@ -543,6 +552,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	if len(g.facets) == 0 || len(g.facets[0]) != len(f.panels[0]) {
 		return drawOrders(d)
 	}
+	// Above, batch sizes ascend to the full one.
 	isFull := func(p *facet) int { return p.Where("scheme", "full").Len() }
 	slices.SortStableFunc(g.facets[0], func(a, b *facet) int { // last, as above
 		return cmp.Compare(min(isFull(a), 1), min(isFull(b), 1))

@@ -28,7 +28,7 @@ var fontStyle = regexp.MustCompile(
 // width in points, are for the page's style sheet. Every point lies under a circle of class tip
 // whose title states its numbers.
 func (f *Figure) Inline() (template.HTML, error) {
-	bare := *f
+	bare := *f // whose layout has room for what is drawn alone
 	bare.Title, bare.Warning, bare.Caption = "", "", ""
 	l := bare.layout()
 	l.tips = new([]tip)
@@ -83,6 +83,7 @@ func (k canvas) tip(s curve, i int, at vg.Point) {
 // are lost there is nothing else to say.
 func (k canvas) reading(s curve, i int) string {
 	parts := []string{k.labelOf(s.Name), fmt.Sprintf("%s = %.4g", k.X.Label, s.X[i])}
+	// A share of 1 is exact: counts of chains are divided by themselves.
 	if s.Lost != nil && s.Lost[i] == 1 {
 		return strings.Join(append(parts, k.Y.Lost), ", ")
 	}

@@ -54,6 +54,8 @@ func lanes(legend []legendEntry) (names []string) {
 func (l layout) plot(p *panel, labelX, labelY bool) *plot.Plot {
 	out := plot.New()
 	height := dataHeight(l.height)
+	// A strip takes its height from that of the data, on a linear and a logarithmic axis alike:
+	// fractions of the axis beyond 1 lie in it.
 	k := canvas{p, l.legend, lanes(l.legend), p.Y.place(height, true), l.tips}
 	apply(&out.X, p.X, p.X.place(dataWidth(l.width), false), labelX)
 	shown, ticks := p.Y, k.grid
@@ -215,6 +217,7 @@ func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 
 // lostAt are the names of the lines that are lost at a place, in the order of the legend.
 func (k canvas) lostAt(x float64) []string {
+	// Places are equal if they are the same number, as the steps of a study's lines are.
 	return slices.DeleteFunc(slices.Clone(k.lanes), func(name string) bool {
 		return !slices.ContainsFunc(k.Series, func(s curve) bool {
 			i := slices.Index(s.X, x)
@@ -269,7 +272,7 @@ func (s style) mark(c *draw.Canvas, at vg.Point) {
 		p.Close()
 	}
 	c.SetColor(s.Color)
-	if !open {
+	if !open { // filled, without an outline
 		c.Fill(p)
 		return
 	}
@@ -295,12 +298,13 @@ var heat = []colour{0xffffffff, 0xd6e6f2ff, 0x8dbcdcff, 0x3f88bdff}
 func (h *density) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
 	const finesse = 4 // pixels from one point of the grid to the next, so that none shows
 	n, m := len(h.X), len(h.Y)
-	top := slices.Max(h.Value)
+	top := slices.Max(h.Value) // at the mode, or near it
 	width, height := (n-1)*finesse+1, (m-1)*finesse+1
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for py := range height { // from the top, where images begin and the grid ends
 		for px := range width {
 			v := h.bilinear(float64(px)/finesse, float64(height-1-py)/finesse)
+			// The share of the mode's density picks the colour.
 			img.Set(px, py, interpolate(heat, math.Exp(v-top)))
 		}
 	}
@@ -312,7 +316,7 @@ func (h *density) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
 func (h *density) bilinear(i, j float64) float64 {
 	n := len(h.X)
 	i0, j0 := min(int(i), n-2), min(int(j), len(h.Y)-2) // lower corner of the cell
-	a, b := i-float64(i0), j-float64(j0)
+	a, b := i-float64(i0), j-float64(j0)                // weights of the upper corners
 	at := func(i, j int) float64 { return h.Value[j*n+i] }
 	return (1-b)*((1-a)*at(i0, j0)+a*at(i0+1, j0)) + b*((1-a)*at(i0, j0+1)+a*at(i0+1, j0+1))
 }

@@ -39,6 +39,7 @@ func drawPaths(d *drawing) error {
 	var walks []table.Row // of the paths
 	var xs, ys [][]float64
 	for _, row := range rows {
+		// Series count parameters from 0, labels of axes from 1.
 		r := resultOf(row)
 		x, y := r.Series["theta0"], r.Series["theta1"]
 		xs, ys = append(xs, x), append(ys, y)
@@ -55,6 +56,7 @@ func drawPaths(d *drawing) error {
 	var row []*panel
 	var behind []curve // the contours, grey, of the panels of paths
 	if h != nil {
+		// The heat map shows the density, the contours how much of the mass is where.
 		posterior := &panel{Title: "posterior", X: x, Y: y, Heat: h}
 		for _, level := range h.massLevels(massShares) {
 			s := h.contour(level, contourStyle)
@@ -64,6 +66,7 @@ func drawPaths(d *drawing) error {
 		}
 		row = append(row, posterior)
 	}
+	// A path of thousands of steps is thin, and its start a marker of another colour.
 	path := style{Color: okabeIto[0], Width: 0.5}
 	start := style{Color: okabeIto[1], Marker: markers[0]}
 	for i, r := range walks {
@@ -74,6 +77,7 @@ func drawPaths(d *drawing) error {
 			curve{Name: "start", Style: start, X: xs[:first], Y: ys[:first]})
 		row = append(row, &panel{Title: titles[i], X: x, Y: y, Series: lines})
 	}
+	// Panels are square, in one row, in points.
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, width: 168, height: 168,
 		panels: [][]*panel{row}, Data: pathRecords(h, walks, stated)}
 	f.legend = []legendEntry{
@@ -95,7 +99,9 @@ func drawPaths(d *drawing) error {
 }
 
 // pathRecords are the grid of the density, then every position of every path, with the settings
-// that its title states: rows of two kinds, which the column kind tells apart.
+// that its title states: rows of two kinds, which the column kind tells apart. Those of a path
+// have no log-density, and positions in the order of time; those of the density no friction,
+// and θ_1 changing fastest. Log-densities lack a constant, as the posterior's does.
 func pathRecords(h *density, walks []table.Row, stated []bench.Setting) Records {
 	columns := []string{"kind", "friction", "theta0", "theta1", "logdensity"}
 	out := Records{Columns: append(columns, bench.ColumnsOf(stated...)...)}

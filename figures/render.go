@@ -96,7 +96,7 @@ func (e legendEntry) width() vg.Length {
 func flow(legend []legendEntry, width vg.Length) [][]legendEntry {
 	var rows [][]legendEntry
 	var used vg.Length
-	for _, e := range legend {
+	for _, e := range legend { // used is what the line has, with the gap behind its last entry
 		if len(rows) == 0 || used+e.width() > width {
 			rows = append(rows, nil)
 			used = 0
@@ -139,7 +139,7 @@ func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 	for _, row := range l.legendLines {
 		x, middle := left0, y-legendSize*leading/2
 		for _, e := range row {
-			const half = legendSize * 0.4
+			const half = legendSize * 0.4 // of the sample's height
 			e.draw(c, vg.Rectangle{
 				Min: vg.Point{X: x, Y: middle - half},
 				Max: vg.Point{X: x + swatchWidth, Y: middle + half},
@@ -168,7 +168,7 @@ func (e legendEntry) draw(c *draw.Canvas, b vg.Rectangle) {
 		c.SetColor(fill)
 		c.Fill(b.Path())
 	}
-	if e.Style.Width > 0 && fill != histogramFill {
+	if e.Style.Width > 0 && fill != histogramFill { // whose line is its outline
 		c.StrokeLines(e.Style.line(), []vg.Point{at(0), at(1)})
 	}
 	switch {
@@ -186,6 +186,7 @@ func (e legendEntry) draw(c *draw.Canvas, b vg.Rectangle) {
 // drawPanels draws the panels into a box, with their titles and notes, and the labels that they
 // share. Their data are aligned, whatever room the labels of ticks take up.
 func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
+	// The grid of panels is what the shared labels leave of the box.
 	grid := draw.Canvas{Canvas: c.Canvas, Rectangle: box}
 	grid.Min.X += yLabelWidth
 	grid.Min.Y += xLabelHeight
@@ -295,7 +296,7 @@ func (l layout) render(c interface {
 	vg.CanvasSizer
 	io.WriterTo
 }) ([]byte, error) {
-	l.draw(draw.New(c))
+	l.draw(draw.New(c)) // from the origin, over the canvas's own size
 	var b bytes.Buffer
 	_, err := c.WriteTo(&b)
 	return b.Bytes(), err

@@ -31,6 +31,10 @@ type sampled struct {
 	self       map[*facet]band // the self-distance of each panel's truths
 }
 
+// A study says where its settings stand (bench.FigureSpec); what it leaves out follows from the
+// settings' declarations and from what varies. So a study of one more setting needs no change
+// here: if it is declared to make lines, it makes lines, and names them.
+
 // newSampled arranges the cells of a plan, missing ones included, as its study says. By
 // default there is a panel per data set and batch size with the distance against the step, and
 // a line for each combination of all that varies besides. Distances stand on a linear axis
@@ -107,6 +111,7 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 			s.stated = append(s.stated, k)
 		}
 	}
+	// A line needs a name: what the caption would state first goes into the legend.
 	switch {
 	case len(s.ofLines) > 0:
 	case len(s.stated) > 0:
@@ -289,6 +294,8 @@ func (s *sampled) drawn(p *facet, x, y axis) *panel {
 // distances depend, behind the name of a line that has one integrator, where slopes can be
 // seen.
 func (s *sampled) order(p bench.Plan, line int) string {
+	// The plan states the orders of integrators that it knows; a user's own may claim none (0),
+	// and that of an exact flow is infinite.
 	m, ok := p.Method(s.lines[line].Get("integrator").Text())
 	order := float64(m.Position)
 	named := s.logY && slices.Contains(distinct.Of(s.ofLines, nameOf), "integrator")
@@ -306,6 +313,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	if text := strings.Join(distinct.Of(cells.Rows(), state), " or "); text != "" {
 		note("%s.", text)
 	}
+	// B and K are the letters of panels' titles.
 	text := "B: rows per mini-batch, K: mini-batches per epoch"
 	mini := cells.Filter(func(r table.Row) bool { return r.Number("K") > 1 })
 	if schemes := mini.Values("scheme"); len(schemes) > 0 {
@@ -348,6 +356,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 				"in the order of the legend.")
 		}
 	}
+	// What a reader would miss on the panels is counted.
 	if noX > 0 {
 		note("%d points have no place on the axis: their %s is 0, infinite, or not known.",
 			noX, x.Label)
@@ -373,6 +382,7 @@ func (s *sampled) ofDiverged() string {
 // mixed names what the results of any of the groups differ in, besides splits and seeds: over
 // that, too, their means are, which a reader should know.
 func mixed(groups []*table.Table) (labels []string) {
+	// Splits and seeds are replicates: what means are over by design.
 	for _, s := range shownSettings() {
 		differ := func(t *table.Table) bool {
 			return slices.ContainsFunc(s.Columns(), present(t).Varies)
@@ -429,6 +439,7 @@ func (s *sampled) records() (out Records) {
 func drawSampled(d *drawing) error {
 	// Coupled chains record a bias, which only a figure that says so shows.
 	coupled := d.plan.Figure != nil && d.plan.Figure.Y == string(bench.Coupled)
+	// A cell records one thing: distances and scores, or series that kinds of figures show.
 	for _, o := range d.cells.Values("observe") {
 		is := bench.Observable(o.Text())
 		if is != bench.Distance && !(coupled && is == bench.Coupled) {

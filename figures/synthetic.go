@@ -31,7 +31,7 @@ func newMarginals(r bench.Result) marginals {
 	m := marginals{"train_x": r.Series["train_x"], "train_y": r.Series["train_y"]}
 	order := make([]int, len(r.Series["x"])) // places of ascending x
 	floats.ArgsortStable(slices.Clone(r.Series["x"]), order)
-	for _, name := range alongX {
+	for _, name := range alongX { // the training data keep their order
 		for _, from := range order {
 			m[name] = append(m[name], r.Series[name][from])
 		}
@@ -63,6 +63,7 @@ func drawSynthetic(d *drawing) error {
 	}
 	// Lines are told from the exact law's by colour and by dashes, for readers of print.
 	sampled := style{Color: okabeIto[1], Width: 1.1, Dashes: []float64{4, 2}}
+	// Sampled quantiles and the data, too, must be on the axes.
 	p := &panel{
 		X: axis{Label: "input x", Ticks: 8}.over(m["x"]).padded(0.02),
 		Y: axis{Label: "target y", Ticks: 6, Grid: true}.

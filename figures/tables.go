@@ -58,6 +58,7 @@ func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 		t.Notes = append(t.Notes, c)
 	}
 	for i, row := range rows {
+		// An entry has a label, and is for people; or names, and is for programs; or both.
 		var text []string
 		var fields []any
 		for _, e := range row {
@@ -197,6 +198,7 @@ func headsOf(d *drawing, spec *bench.TableSpec) (heads []head, err error) {
 			}
 		}
 	}
+	// Models of one data set have rows of their own, as they have panels.
 	if len(spec.Rows) > 0 {
 		rows, err := bench.LookupSettings(spec.Rows, d.cells)
 		add(withModels(rows, d.cells)...)
@@ -243,6 +245,7 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err e
 // is at most the 95 % quantile of the self-distance, one predicted value at a time.
 func means(t *table.Table, observations []bench.Observation) []entry {
 	out := []entry{splitsEntry(0, t)}
+	// A distance has its deviation and a verdict; other observations have a mean alone.
 	for i, o := range observations { // on narrow terminals the last ones are left out first
 		mean, sd := stat.MeanStdDev(t.Numbers(o.Column), nil)
 		if !isDistance(o) {
@@ -267,6 +270,7 @@ type level struct {
 // newLevel makes a level of the cells of one row, nil if there are none. All cells of the level,
 // in whichever row, are of: they have its values.
 func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
+	// For programs the values of several settings are one word: float32_8.
 	r := of.Rows()[0]
 	names := make([]string, len(columns))
 	for i, s := range columns {
@@ -361,6 +365,7 @@ func scoreEntries(t *table.Table, label, name string) []entry {
 	cell := resultOf(t.Rows()[0]).Cell
 	// All chains of a group are of one data set and method.
 	c := newBesidePaper(t, cell.Dataset, paper.MethodOf(cell), name)
+	// In deviations, not in percent: scores scatter over splits by so much.
 	difference := (c.mean - c.paper) / c.paperSD
 	return []entry{
 		deviating(label, name, c.mean, c.sd, 3),
@@ -501,7 +506,7 @@ func show(mean, sd float64, digits int) string {
 // decimals rounds as the paper does, to a fixed number of digits after the point; a number far
 // beyond, as a score of a chain that went astray, has an exponent.
 func decimals(x float64, digits int) string {
-	if digits > 0 && math.Abs(x) >= 1e6 {
+	if digits > 0 && math.Abs(x) >= 1e6 { // counts, of no digits, stay whole
 		return strconv.FormatFloat(x, 'e', digits, 64)
 	}
 	return strconv.FormatFloat(x, 'f', digits, 64)

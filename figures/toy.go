@@ -110,7 +110,7 @@ func drawToy(d *drawing) error {
 		},
 	}
 	x, y := toyAxes(hs)
-	for i, h := range hs {
+	for i, h := range hs { // panels stand in one row, in the order of the cells
 		f.panels[0] = append(f.panels[0], &panel{Title: titles[i], X: x, Y: y,
 			Series: []curve{h.outline(x), h.truth(x)}})
 	}
@@ -139,6 +139,7 @@ func toyAxes(hs []histogram) (x, y axis) {
 		xs = append(xs, h.exact.Mu-3.5*h.exact.Sigma, h.exact.Mu+3.5*h.exact.Sigma)
 	}
 	x = axis{Label: "parameter θ", Ticks: 5}.over(xs).padded(0.02)
+	// Densities begin at 0, which is among what the axis spans.
 	y = axis{Label: "density", Ticks: 5, Grid: true}.over(top)
 	y.High *= 1.05
 	return x, y
@@ -147,6 +148,7 @@ func toyAxes(hs []histogram) (x, y axis) {
 // toyRecords have a row per bin of each chain: what tells the chain apart, the bin's edges, how
 // many draws it has, and the density of the chain and of the posterior there.
 func toyRecords(hs []histogram, stated []bench.Setting) Records {
+	// Counts are whole numbers, which the store keeps as floating-point ones.
 	columns := []string{"scheme", "K", "theta_low", "theta_high", "count", "density",
 		"exact_density_at_middle"}
 	out := Records{Columns: append(columns, bench.ColumnsOf(stated...)...)}

@@ -15,8 +15,8 @@
 // data, and lists what a reader should know of: chains that diverged, and references whose
 // checks failed. The terms explain the letters.
 //
-// Nothing of what is shown is computed here but counts and the ranking. Names from a user's files are
-// text wherever they stand: the templates escape them.
+// Nothing of what is shown is computed here but counts and the ranking. Names from a user's
+// files are text wherever they stand: the templates escape them.
 package page
 
 import (

@@ -44,6 +44,7 @@ func newMatrix[P any](title string, t *table.Table, rows, columns axis,
 		m.Columns = append(m.Columns, columns.name(c.Rows()[0]))
 	}
 	for _, r := range t.GroupBy(rows.columns...) {
+		// Rows have a place for every column, whatever there is of it.
 		line := Line[P]{Name: rows.name(r.Rows()[0])}
 		of := make(map[table.Key]*table.Table)
 		for _, g := range r.GroupBy(columns.columns...) {
@@ -96,6 +97,7 @@ func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	if err != nil {
 		panic(err) // the program declares it
 	}
+	// An integrator with parameters of its own has a row of its own.
 	rows := axis{bench.ColumnsOf(integrator...), integrator[0].Plain}
 	sets := axis{[]string{"dataset"}, func(r table.Row) string { return r.Text("dataset") }}
 	for _, g := range judged.Sort("friction").GroupBy("friction") {
@@ -128,6 +130,7 @@ func cheapest(t *table.Table) Cheapest {
 			gradients := c.Gradients + integrators.ProductGradients*c.HessianVectors
 			passes += float64(gradients) / float64(c.Cell.Batches) / float64(g.Len())
 		}
+		// Of equally cheap chains the first counts.
 		if paper.Right(chains...) && passes < best.Passes {
 			c := chains[0].Cell
 			best = Cheapest{passes, fmt.Sprintf("B = %d, η = %v", c.BatchSize, c.Step)}
@@ -142,6 +145,7 @@ func cheapest(t *table.Table) Cheapest {
 // reached orders integrators: first those that got there on most data sets, then by what
 // they needed, as a geometric mean.
 func reached(places []Cheapest) float64 {
+	// A data set outweighs any cost: logarithms of passes are far below 1000.
 	sum, n := 0.0, 0
 	for _, p := range places {
 		if !math.IsNaN(p.Passes) && !math.IsInf(p.Passes, 1) {
@@ -188,6 +192,7 @@ func newOrders(t *table.Table) (out []Matrix[*Order]) {
 	samplers := axis{[]string{"integrator", "parameters", "estimator", "nl"},
 		func(r table.Row) string { return exactOf(r).Name() }}
 	schemes := axis{[]string{"scheme"}, func(r table.Row) string { return r.Text("scheme") }}
+	// All rows of a place have one Source, of which the first row is enough.
 	errors := t.Where("record", bench.ErrorRecord).Where("purpose", bench.OfOrders)
 	for _, g := range errors.GroupBy("problem", "friction", "mass") {
 		problem := exactOf(g.Rows()[0]).Problem
