@@ -15,6 +15,7 @@ func drawClaims(d *drawing) error {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing: claims that need them are not decided",
 			len(missing), len(d.plan.Exact)))
 	}
+	// Of the run's studies, of which this one may not be among those stored so far.
 	rows := paper.Rows(append(d.All, d.plan), d.Results)
 	return d.writeClaims(paper.Decide(paper.Claims(), rows), "")
 }

@@ -19,6 +19,7 @@ func (h *density) massLevels(shares []float64) (levels []float64) {
 		mass[i] = total
 	}
 	for _, share := range shares {
+		// Rounding may leave the last share beyond the sum.
 		levels = append(levels, sorted[min(sort.SearchFloat64s(mass, share*total), len(sorted)-1)])
 	}
 	return levels
@@ -28,6 +29,7 @@ func (h *density) massLevels(shares []float64) (levels []float64) {
 // them. Each cell of the grid is cut into two triangles, in which interpolation is
 // linear and a contour is one straight piece, so that no saddle is ambiguous.
 func (h *density) contour(level float64, style style) curve {
+	// Values are relative to the level: the contour is where they are 0.
 	s := curve{Name: "contours", Style: style}
 	corner := func(i, j int) [3]float64 {
 		return [3]float64{h.X[i], h.Y[j], h.Value[j*len(h.X)+i] - level}
@@ -50,11 +52,12 @@ func (s *curve) addCrossing(corners ...[3]float64) {
 	for k, p := range corners {
 		q := corners[(k+1)%3]
 		if (p[2] >= 0) != (q[2] >= 0) { // the side is crossed at a fraction t of its length
-			t := p[2] / (p[2] - q[2])
+			t := p[2] / (p[2] - q[2]) // 0 at p, 1 at q
 			s.X, s.Y = append(s.X, p[0]+t*(q[0]-p[0])), append(s.Y, p[1]+t*(q[1]-p[1]))
 			crossed = true
 		}
 	}
+	// Pieces are apart: a gap follows each.
 	if crossed {
 		s.X, s.Y = append(s.X, math.NaN()), append(s.Y, math.NaN())
 	}

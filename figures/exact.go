@@ -61,6 +61,7 @@ var (
 	// and averages have a slope to compare with, as errors do; a mean squared error has none,
 	// being a sum of two terms that fall and rise with the step.
 	quantities = map[string]quantity{
+		// Absolute errors in the problem's units, of all observables that have a label.
 		bench.OnError: {
 			record: bench.ErrorRecord, column: "error", x: "h", of: "observable",
 			axes:   [2]axis{stepAxis, {Label: "absolute error of the stationary expectation"}},
@@ -68,6 +69,7 @@ var (
 			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those that the " +
 				"integrator claims for what the panel shows. Exact: the error is round-off.",
 		},
+		// Distances of θ's law: of one order with its error, but in one unit for all problems.
 		bench.OnKolmogorov: {
 			record: bench.LawRecord, column: "kolmogorov", x: "h", of: "observable",
 			csv:    "kolmogorov",
@@ -85,6 +87,8 @@ var (
 				"in which the target is N(0, I); on Gaussian problems of normal laws with the " +
 				"exact moments.",
 		},
+		// Autocorrelation times grow as the step falls: a chain of fixed length in time has the
+		// same number of independent draws.
 		bench.OnAutocorrelation: {
 			record: bench.AverageRecord, column: "autocorrelation", x: "h", of: "observable",
 			csv:    "autocorrelation_outer_steps",
@@ -93,6 +97,7 @@ var (
 			caption: "Integrated autocorrelation times along the stationary chain, " +
 				"in the worst direction.",
 		},
+		// A panel for each budget: the best step is where the line is lowest.
 		bench.OnMSE: {
 			record: bench.BudgetRecord, column: "mse", x: "h", of: "budget", csv: mseColumn,
 			axes: [2]axis{stepAxis, mseAxis}, caption: mseText,
@@ -130,7 +135,8 @@ func (q quantity) subject(r table.Row) string {
 	return r.Text("observable")
 }
 
-// label is the subject for people; "" for an observable that no panel shows.
+// label is the subject for people, as titles of panels have it; "" for an observable that no
+// panel shows, such as theta.mean.
 func (q quantity) label(r table.Row) string {
 	subject := q.subject(r)
 	if q.record == bench.ErrorRecord {
@@ -215,7 +221,8 @@ func (q quantity) value(all *table.Table) func(table.Row) float64 {
 	}
 }
 
-// isExact reports whether a row's error is round-off.
+// isExact reports whether a row's error is round-off at all steps of its line: there is nothing
+// to draw on a logarithmic axis.
 func isExact(r table.Row) bool { return r.Text("verdict") == string(certify.Exact) }
 
 // problem are the columns that tell problems apart. One name may stand for a family of them.
@@ -296,14 +303,15 @@ func drawOrders(d *drawing) error {
 	return nil
 }
 
-// alike is by what ratio the errors of two samplers may differ if one row of panels stands
-// for both: by less than shows.
+// alike is by what ratio the errors of two samplers may differ if one row of panels stands for
+// both: by less than shows on axes of many decades.
 const alike = 1.02
 
 // near reports whether two lines have the same points but for a ratio: gaps at the same
 // places, and values of which the larger is at most ratio times the smaller.
 func near(a, b []point, ratio float64) bool {
 	return slices.EqualFunc(a, b, func(a, b point) bool {
+		// Gaps are alike, too: neither line shows anything there.
 		unknown := math.IsNaN(a.mean) && math.IsNaN(b.mean)
 		return a.x == b.x && (unknown || max(a.mean, b.mean) <= ratio*min(a.mean, b.mean))
 	})
@@ -322,7 +330,8 @@ func sameLines(a, b []*facet) bool {
 	})
 }
 
-// abreast is how many panels stand side by side where each row would have one.
+// abreast is how many panels stand side by side where each row would have one: as many as a
+// sheet of about the width of a page takes.
 const abreast = 3
 
 // figure draws a grid whose rows of panels the settings of name. Samplers whose errors are the
@@ -338,6 +347,7 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	}
 	f.legend = g.legend(func(i int) string { return g.names[i] }, categorical)
 	f.addSlopes(q.legend, y.Lost)
+	// What all figures of exact errors say, then what this one shows.
 	f.Caption = "Computed without Monte Carlo. " + q.caption +
 		" \"A as B\": the line of A lies on that of B."
 	// Two lines lie on each other if they are apart by less than half the width of one.
@@ -427,6 +437,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 }
 
 // ranges are the axes of a quantity over all points of a grid, on panels of a width in points.
+// Gaps have no part in them; without any value they are a decade around 1.
 func (q quantity) ranges(g *grid, width float64) (x, y axis) {
 	// Numbers span many decades: labels are powers of ten, and the grid helps to compare.
 	x, y = q.axes[0], q.axes[1]
@@ -478,6 +489,7 @@ func (d *drawing) writeOrders(have []bench.Evidence) {
 		answered = answered || r.K > 0 // the batches of an epoch, which answers state
 	}
 	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
+	// Files are made when they are written: a page needs none.
 	d.file(".txt", func(w io.Writer) error {
 		fmt.Fprintln(w, "Fitted orders of the exact ergodic error")
 		err := certify.WriteTable(w, rows)
@@ -504,6 +516,7 @@ func countVerdicts(rows []certify.Row) string {
 		}
 		total += len(row.Observables)
 	}
+	// The order of the parts is that of the verdicts' seriousness.
 	line := fmt.Sprintf("%d orders", total)
 	for _, v := range certify.Verdicts() {
 		if n[v] > 0 || v == certify.Confirmed || v == certify.Refuted {
@@ -517,8 +530,8 @@ func countVerdicts(rows []certify.Row) string {
 	return line
 }
 
-// belowSampled is the observable whose exact errors stand below distances: the law of the
-// position, which predictions depend on.
+// belowSampled is the observable whose exact errors stand below distances: the covariance of the
+// position, on whose law predictions depend. Distances are of predictions.
 const belowSampled = "theta.cov"
 
 // drawAboveExact makes a study's figure of cells once more, as figure "ID-exact": above its
@@ -530,6 +543,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing", len(missing), len(d.plan.Exact)))
 	}
+	// Whatever the study's figure shows of its cells, below are errors.
 	q := quantities[bench.OnError]
 	errors := d.rows.Where("record", bench.ErrorRecord)
 	if errors.Len() == 0 {
@@ -568,6 +582,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	}
 	f.Title, f.panels = title, append(f.panels, row)
 	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
+	// A point that is not resolved has no error; one without a stationary law is unstable.
 	for _, at := range g.points() {
 		r := exactOf(at.Rows()[0])
 		f.Data.add(r.Problem, r.Scheme, g.names[at.line], at.x, at.mean, at.lost > 0)

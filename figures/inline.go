@@ -31,7 +31,7 @@ func (f *Figure) Inline() (template.HTML, error) {
 	bare := *f // whose layout has room for what is drawn alone
 	bare.Title, bare.Warning, bare.Caption = "", "", ""
 	l := bare.layout()
-	l.tips = new([]tip)
+	l.tips = new([]tip) // which drawing fills
 	svg, err := l.svg()
 	if err != nil {
 		return "", fmt.Errorf("figures: %s: %w", f.ID, err)
@@ -39,6 +39,7 @@ func (f *Figure) Inline() (template.HTML, error) {
 	// What is before the drawing's group is the head of an SVG file.
 	_, svg, _ = bytes.Cut(svg, []byte("<g "))
 	svg = bytes.TrimSuffix(bytes.TrimSpace(svg), []byte("</svg>"))
+	// Fonts and the ground are the page's, in light and in dark.
 	svg = fontStyle.ReplaceAll(svg, nil)
 	svg = bytes.ReplaceAll(svg, []byte("fill:#FFFFFF"), []byte("fill:none"))
 	width, height := float64(l.total.X), float64(l.total.Y)
@@ -82,6 +83,7 @@ func (k canvas) tip(s curve, i int, at vg.Point) {
 // the slope from the point before it, which is a local order. Of a point of which all chains
 // are lost there is nothing else to say.
 func (k canvas) reading(s curve, i int) string {
+	// Parts are read in this order: which line, where, what was lost, what is there.
 	parts := []string{k.labelOf(s.Name), fmt.Sprintf("%s = %.4g", k.X.Label, s.X[i])}
 	// A share of 1 is exact: counts of chains are divided by themselves.
 	if s.Lost != nil && s.Lost[i] == 1 {
@@ -95,6 +97,7 @@ func (k canvas) reading(s curve, i int) string {
 		value += fmt.Sprintf(" (%.3g to %.3g)", s.Low[i], s.High[i])
 	}
 	parts = append(parts, value)
+	// Over a gap, or from 0, there is no slope.
 	shown := i > 0 && k.shown(s, i-1) && k.shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
 	if shown && k.X.Log && s.X[i] != s.X[i-1] {
 		slope := math.Log(s.Y[i]/s.Y[i-1]) / math.Log(s.X[i]/s.X[i-1])

@@ -75,7 +75,8 @@ func (l layout) plot(p *panel, labelX, labelY bool) *plot.Plot {
 func apply(to *plot.Axis, a axis, ticks []plot.Tick, labels bool) {
 	to.LineStyle.Color, to.Tick.LineStyle.Color = axisGrey, axisGrey
 	to.LineStyle.Width, to.Tick.LineStyle.Width = 0.6, 0.6
-	to.Padding, to.Tick.Length = 0, 3.5
+	to.Padding, to.Tick.Length = 0, 3.5 // points; axes meet in the corner
+	// The plot's own alignment of labels stays, with another font.
 	style := sans(tickSize, ink)
 	style.XAlign, style.YAlign = to.Tick.Label.XAlign, to.Tick.Label.YAlign
 	to.Tick.Label = style
@@ -92,8 +93,8 @@ func apply(to *plot.Axis, a axis, ticks []plot.Tick, labels bool) {
 	to.Tick.Marker = plot.ConstantTicks(ticks)
 }
 
-// Plot draws from the back to the front: the strip, the grid, the heat map, all
-// bands, all lines, and the marks of lost points.
+// Plot implements plot.Plotter. It draws from the back to the front: the strip, the grid, the heat
+// map, all bands, all lines, and the marks of lost points.
 func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c) // from values to points on the sheet
 	if k.Y.Lost != "" {      // the strip is there in all panels of a figure, if in one
@@ -117,6 +118,7 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		return out
 	}
+	// Three passes over all series: no band lies over a line, no line over a mark.
 	for _, s := range k.Series {
 		k.band(&c, s, place)
 	}
@@ -140,6 +142,7 @@ func (k canvas) band(c *draw.Canvas, s curve, place placer) {
 		if s.Low == nil || to-from < 2 || slices.Equal(s.Low[from:to], s.High[from:to]) {
 			continue
 		}
+		// The outline runs along the upper edge and back along the lower one.
 		down := place(s, s.Low, at)
 		slices.Reverse(down)
 		c.FillPolygon(s.Style.Fill, append(place(s, s.High, at), down...))
@@ -150,7 +153,7 @@ func (k canvas) band(c *draw.Canvas, s curve, place placer) {
 // have marks on the strip.
 func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 	var path vg.Path
-	var marks []vg.Point
+	var marks []vg.Point // drawn over the line
 	for _, at := range k.stretches(s) {
 		for i, p := range place(s, s.Y, at) {
 			if i == 0 {
@@ -184,7 +187,7 @@ func (p *panel) stretches(s curve) [][2]int {
 	for i := range s.X {
 		switch last := len(out) - 1; {
 		case !p.shown(s, i):
-		case last >= 0 && out[last][1] == i:
+		case last >= 0 && out[last][1] == i: // the point before it is shown, too
 			out[last][1]++
 		default:
 			out = append(out, [2]int{i, i + 1})
@@ -207,6 +210,7 @@ func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 	for i, share := range s.Lost { // nil where nothing can be lost
 		if share > 0 && k.X.shows(s.X[i]) {
 			there := k.lostAt(s.X[i]) // itself among them
+			// The middle of all marks at a place is the place itself.
 			beside := pitch * (vg.Length(slices.Index(there, s.Name)) - vg.Length(len(there)-1)/2)
 			place := vg.Point{X: x(s.X[i]) + beside, Y: c.Max.Y - stripHeight + stripMiddle}
 			drawLost(c, s.Style.Color, place, share)
@@ -215,7 +219,8 @@ func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 	}
 }
 
-// lostAt are the names of the lines that are lost at a place, in the order of the legend.
+// lostAt are the names of the lines that are lost at a place, in whole or in part, in the order
+// of the legend: marks of other lines leave no gaps between them.
 func (k canvas) lostAt(x float64) []string {
 	// Places are equal if they are the same number, as the steps of a study's lines are.
 	return slices.DeleteFunc(slices.Clone(k.lanes), func(name string) bool {
@@ -240,7 +245,7 @@ func drawLost(c *draw.Canvas, col colour, at vg.Point, share float64) {
 	c.Stroke(circle(at, r))
 }
 
-// line is the style of a series' line as gonum/plot has it.
+// line is the style of a series' line as gonum/plot has it, with widths and dashes in points.
 func (s style) line() draw.LineStyle {
 	out := draw.LineStyle{Color: s.Color, Width: vg.Length(s.Width)}
 	for _, d := range s.Dashes {
@@ -281,7 +286,8 @@ func (s style) mark(c *draw.Canvas, at vg.Point) {
 	c.Stroke(p)
 }
 
-// circle is the outline of a circle of radius r around a point.
+// circle is the outline of a circle of radius r around a point, in points. gonum/plot's own glyphs
+// have neither diamonds nor triangles on their tips.
 func circle(at vg.Point, r vg.Length) vg.Path {
 	var p vg.Path
 	p.Move(vg.Point{X: at.X + r, Y: at.Y})
@@ -290,7 +296,8 @@ func circle(at vg.Point, r vg.Length) vg.Path {
 	return p
 }
 
-// heat are the colours of a density, from none to the mode's.
+// heat are the colours of a density, from none, which is white paper, to the mode's: light enough
+// for contours in black.
 var heat = []colour{0xffffffff, 0xd6e6f2ff, 0x8dbcdcff, 0x3f88bdff}
 
 // fill draws the density, relative to its mode, as an image over the grid's box. An image stays
@@ -300,6 +307,7 @@ func (h *density) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
 	n, m := len(h.X), len(h.Y)
 	top := slices.Max(h.Value) // at the mode, or near it
 	width, height := (n-1)*finesse+1, (m-1)*finesse+1
+	// The outermost pixels lie on the outermost points of the grid.
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for py := range height { // from the top, where images begin and the grid ends
 		for px := range width {
@@ -312,7 +320,8 @@ func (h *density) fill(c *draw.Canvas, x, y func(float64) vg.Length) {
 	c.DrawImage(vg.Rectangle{Min: low, Max: high}, img)
 }
 
-// bilinear interpolates the log-density at a fractional index, i along X and j along Y.
+// bilinear interpolates the log-density at a fractional index, i along X and j along Y. Between
+// logarithms the density stays positive and its peaks round.
 func (h *density) bilinear(i, j float64) float64 {
 	n := len(h.X)
 	i0, j0 := min(int(i), n-2), min(int(j), len(h.Y)-2) // lower corner of the cell

@@ -10,10 +10,11 @@ import (
 	"hambench/bench/table"
 )
 
-// massShares are the shares of the posterior's mass inside the contours.
+// massShares are the shares of the posterior's mass inside the contours, from the inmost; the
+// legend names them.
 var massShares = []float64{0.1, 0.5, 0.9, 0.99}
 
-// contourStyle is that of contours over the heat map; over paths they are grey.
+// contourStyle is that of contours over the heat map; behind paths they are grey.
 var contourStyle = style{Color: okabeIto[6], Width: 0.45}
 
 // isPath reports whether a result has the series of a path, theta0 and theta1 of equal length,
@@ -49,6 +50,7 @@ func drawPaths(d *drawing) error {
 			walks = append(walks, row)
 		}
 	}
+	// Paths at one friction are told apart by what else they differ in.
 	titles, stated := titlesOf(walks, setting("friction").Text)
 	// All panels have the axes that the density and the longest path need.
 	x := axis{Label: "parameter θ_1", Ticks: 4}.over(xs...).padded(0.03)
@@ -69,7 +71,7 @@ func drawPaths(d *drawing) error {
 	// A path of thousands of steps is thin, and its start a marker of another colour.
 	path := style{Color: okabeIto[0], Width: 0.5}
 	start := style{Color: okabeIto[1], Marker: markers[0]}
-	for i, r := range walks {
+	for i, r := range walks { // each over the same contours
 		series := resultOf(r).Series
 		xs, ys := series["theta0"], series["theta1"]
 		first := min(1, len(xs)) // a path of no step has no start
@@ -80,11 +82,13 @@ func drawPaths(d *drawing) error {
 	// Panels are square, in one row, in points.
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, width: 168, height: 168,
 		panels: [][]*panel{row}, Data: pathRecords(h, walks, stated)}
+	// The heat map needs no entry: the contours say what it is.
 	f.legend = []legendEntry{
 		{Name: "contours", Label: "10, 50, 90, 99 % of the posterior's mass", Style: contourStyle},
 		{Name: "path", Label: "path", Style: path}, {Name: "start", Label: "start", Style: start},
 	}
 	var note []string
+	// A caption states what the paths have in common, and how long they are.
 	if len(walks) > 0 { // of a density alone there is nothing to state
 		c := resultOf(walks[0]).Cell
 		steps := c.Samples * c.Thin
@@ -130,5 +134,6 @@ func batchText(c bench.Cell) string {
 	return fmt.Sprintf("B = %d, %s", c.BatchSize, c.Scheme)
 }
 
-// capital makes the first letter of a name, which is ASCII, a capital.
+// capital makes the first letter of a name, which is ASCII, a capital: captions begin with names
+// of integrators.
 func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

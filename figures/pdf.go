@@ -26,6 +26,7 @@ func (c pdfCanvas) SetColor(col color.Color) {
 // FillString draws ASCII as text, which stays searchable, and anything else
 // as the outlines of its glyphs.
 func (c pdfCanvas) FillString(f font.Face, at vg.Point, s string) {
+	// η, θ, –, ± and the like are one or two to a label: outlines cost little.
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0 {
 		c.Canvas.FillString(f, at, s)
 		return
@@ -48,6 +49,7 @@ func (c pdfCanvas) fillGlyph(buf *sfnt.Buffer, f font.Face, at vg.Point, r rune)
 	if err != nil {
 		return
 	}
+	// From units of the loaded outline to points at the font's size.
 	scale := f.Font.Size / (em * unit)
 	point := func(p fixed.Point26_6) vg.Point {
 		return at.Add(vg.Point{X: vg.Length(p.X) * scale, Y: -vg.Length(p.Y) * scale})

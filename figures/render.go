@@ -61,6 +61,7 @@ type layout struct {
 // sheet.
 func (f *Figure) layout() layout {
 	l := layout{Figure: f, columns: len(f.panels[0])}
+	// The labels of vertical axes stand left of the panels.
 	l.innerWidth = vg.Length(l.columns)*vg.Length(f.width) + yLabelWidth
 	if f.Title != "" {
 		l.title = wrap(sans(titleSize, ink), f.Title, l.innerWidth)
@@ -81,7 +82,7 @@ func (f *Figure) layout() layout {
 	return l
 }
 
-// lines is the height of lines of text in a font size.
+// lines is the height of lines of text in a font size, with the space between them.
 func lines(l []string, size float64) vg.Length {
 	return vg.Length(float64(len(l)) * size * leading)
 }
@@ -111,7 +112,7 @@ func flow(legend []legendEntry, width vg.Length) [][]legendEntry {
 func (l layout) draw(c draw.Canvas) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
-	x, y := c.Min.X+margin, c.Max.Y-margin
+	x, y := c.Min.X+margin, c.Max.Y-margin // the upper left corner of what follows
 	// put writes lines of text from y down, and leaves y below them.
 	put := func(ls []string, size float64, col colour) {
 		for _, s := range ls {
@@ -137,6 +138,7 @@ func (l layout) draw(c draw.Canvas) {
 func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 	style := sans(legendSize, ink)
 	for _, row := range l.legendLines {
+		// A sample is as high as small letters, and stands in the middle of its line.
 		x, middle := left0, y-legendSize*leading/2
 		for _, e := range row {
 			const half = legendSize * 0.4 // of the sample's height
@@ -245,12 +247,13 @@ func (l layout) repeats(j, i, down, across int) bool {
 // drawLabels writes the labels of the axes in the middle of what they are for: all panels, or
 // a row of them.
 func (l layout) drawLabels(c *draw.Canvas, box vg.Rectangle, rows []vg.Rectangle) {
-	all := rows[0]
+	all := rows[0] // what the data of all panels span
 	for _, r := range rows {
 		all = union(all, r)
 	}
 	style := sans(labelSize, ink)
 	x, ys := l.labels()
+	// That of the horizontal axes is below all panels, those of the vertical ones left of theirs.
 	write(c, style, vg.Point{X: (all.Min.X + all.Max.X) / 2, Y: box.Min.Y + 2}, center, x)
 	for j, label := range ys {
 		span := all
@@ -265,6 +268,7 @@ func (l layout) drawLabels(c *draw.Canvas, box vg.Rectangle, rows []vg.Rectangle
 // labels are that of the horizontal axes, which all panels have in common, and those of the
 // vertical ones: one for all rows, or one for each.
 func (l layout) labels() (x string, ys []string) {
+	// Panels of a row have one vertical axis, all panels one horizontal one.
 	for _, row := range l.panels {
 		i := slices.IndexFunc(row, func(p *panel) bool { return p != nil })
 		x = row[i].X.title()
@@ -284,7 +288,7 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 	}
 }
 
-// png renders at a resolution in dots per inch.
+// png renders at a resolution in dots per inch; a point is a 72nd of an inch.
 func (l layout) png(dpi int) ([]byte, error) {
 	size := vgimg.UseWH(l.total.X, l.total.Y)
 	return l.render(vgimg.PngCanvas{Canvas: vgimg.NewWith(size, vgimg.UseDPI(dpi))})
@@ -306,7 +310,8 @@ func (l layout) render(c interface {
 // viewer that lacks it takes one of them, not its serif default.
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
-// svg returns the figure as an SVG file. Text stays text, which browsers search and select.
+// svg returns the figure as an SVG file. Text stays text, which browsers search and select, in a
+// font that the viewer must have.
 func (f *Figure) svg() ([]byte, error) {
 	return f.layout().svg()
 }
@@ -320,7 +325,8 @@ func (l layout) svg() ([]byte, error) {
 	return bytes.ReplaceAll(out, []byte("data:image/jpg;"), []byte("data:image/png;")), err
 }
 
-// pdf goes through pdfCanvas, which repairs the writer's text and colours.
+// pdf renders a PDF file, with the font in it. It goes through pdfCanvas, which repairs the
+// writer's text and colours.
 func (l layout) pdf() ([]byte, error) {
 	return l.render(pdfCanvas{vgpdf.New(l.total.X, l.total.Y)})
 }

@@ -50,11 +50,13 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 	if err := s.findAxes(spec, cells); err != nil {
 		return nil, err
 	}
+	// Distances are to what judges the chains, of which the axis tells.
 	if s.shown.Name == distance && cells.Where("oracle", bench.Analytic).Len() == cells.Len() {
 		s.shown.Label += " to the posterior"
 	} else if s.shown.Name == distance {
 		s.shown.Label += " to the oracle"
 	}
+	// Settings become the columns that tell their values apart: an integrator's are two.
 	s.grid = chart{
 		rows: bench.ColumnsOf(s.ofRows...), columns: bench.ColumnsOf(s.ofColumns...),
 		lines: bench.ColumnsOf(s.ofLines...), x: s.ofX.Columns(),
@@ -178,7 +180,8 @@ func selfBand(t *table.Table) band {
 	return band{stat.Mean(of[0], nil), stat.Mean(of[1], nil), stat.Mean(of[2], nil)}
 }
 
-// mostColumns is how many panels stand side by side at most, where they differ in one setting.
+// mostColumns is how many panels stand side by side at most, where they differ in one setting:
+// twenty data sets are five rows of four.
 const mostColumns = 4
 
 // figure draws all panels on the same axes, in rows and columns or, if they differ in one
@@ -189,6 +192,7 @@ func (s *sampled) figure(d *drawing) *Figure {
 	if len(s.ofColumns) == 0 { // one facet a row, which would leave the sheet empty
 		columns = min(mostColumns, len(s.facets))
 	}
+	// The more panels side by side, the smaller each.
 	size := sizes[min(columns, len(sizes))-1]
 	f.width, f.height = size[0], size[1]
 	x, y := s.axes(f.width)
@@ -308,6 +312,7 @@ func (s *sampled) order(p bench.Plan, line int) string {
 // notes are the sentences of the caption: what does not vary, what means and bands are,
 // what chains that diverged count as, and what the axes cannot show.
 func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
+	// What does not vary stands first: it holds for all that follows.
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	state := func(r table.Row) string { return bench.TextOf(s.stated, r) }
 	if text := strings.Join(distinct.Of(cells.Rows(), state), " or "); text != "" {
@@ -339,6 +344,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		note("The band of self-distance is the mean over chains of several lengths: " +
 			"shorter ones are further apart.")
 	}
+	// Without replicates there is no band, and nothing to say of it.
 	const deviation = "bands: one standard deviation to both sides."
 	switch over := mixed(means); {
 	case len(over) > 0:
@@ -350,6 +356,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		note("One split: no error bands.")
 	}
 	if s.anyLost {
+		// A mean over chains that diverged needs an explanation.
 		note("A chain that diverged %s.", s.ofDiverged())
 		if len(s.lines) > 1 {
 			note("Marks of divergence at one place of the axis stand side by side, " +
@@ -418,6 +425,7 @@ func (s *sampled) records() (out Records) {
 	if s.xObserved != nil {
 		out.Columns = append(out.Columns, s.xObserved.Column)
 	}
+	// Numbers of cells first: a mean over fewer than expected is another mean.
 	out.Columns = append(out.Columns, "cells", "cells_expected", "cells_diverged",
 		s.shown.Column+"_mean", s.shown.Column+"_sd", "self_mean", "self_p05", "self_p95")
 	for p, at := range s.points() {
@@ -454,6 +462,7 @@ func drawSampled(d *drawing) error {
 	if err != nil {
 		return err
 	}
+	// The table has the numbers of the figure and scores besides, whatever the figure shows.
 	d.out.Figures = append(d.out.Figures, s.figure(d))
 	err = drawTable(d, d.plan.ID+"-table", d.plan.Table)
 	if err != nil || len(d.plan.Exact) == 0 {

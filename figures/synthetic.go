@@ -26,7 +26,8 @@ func isMarginal(r bench.Result) bool {
 // and quantiles of the sampled one.
 var alongX = []string{"x", "exact_mean", "exact_sd", "q05", "q50", "q95"}
 
-// newMarginals sorts the series by x: test inputs come in the order of the data set.
+// newMarginals sorts the series by x: test inputs come in the order of the data set, which a line
+// cannot follow.
 func newMarginals(r bench.Result) marginals {
 	m := marginals{"train_x": r.Series["train_x"], "train_y": r.Series["train_y"]}
 	order := make([]int, len(r.Series["x"])) // places of ascending x
@@ -57,6 +58,7 @@ func drawSynthetic(d *drawing) error {
 	m := newMarginals(r)
 	// The exact law is normal: its quantiles follow from its mean and deviation.
 	normal95 := distuv.UnitNormal.Quantile(0.95)
+	// A law is its mean with a band of z deviations to both sides.
 	law := func(name string, fill colour, z float64) curve {
 		return curve{Name: name, Style: style{Fill: fill}, X: m["x"], Y: m["exact_mean"],
 			Low: m.shifted(-z), High: m.shifted(z)}
@@ -93,11 +95,14 @@ func drawSynthetic(d *drawing) error {
 		s := p.Series[e.series]
 		f.legend = append(f.legend, legendEntry{Name: s.Name, Label: e.label, Style: s.Style})
 	}
+	// The training data are the study's own, and not repeated.
 	f.Data.Columns = []string{"x", "exact_mean", "exact_sd", "sampled_q05", "sampled_q50",
 		"sampled_q95"}
 	for i, x := range m["x"] {
 		f.Data.add(x, m["exact_mean"][i], m["exact_sd"][i], m["q05"][i], m["q50"][i], m["q95"][i])
 	}
+	// What the chain was, and how far its law is from the exact one, next to what draws of the
+	// exact law would show.
 	c := r.Cell
 	about := []string{
 		fmt.Sprintf("Laws of f(x), without the noise of the observations. %s, %s, %s, %s;",

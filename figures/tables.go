@@ -33,12 +33,13 @@ type entry struct {
 	fields []any // the values of names
 }
 
-// plain is an entry that people read as programs do.
+// plain is an entry that people read as programs do: a name, a count.
 func plain(label string, minor int, name string, v any) entry {
 	return entry{label, minor, fieldText(v), name, []any{v}}
 }
 
-// rounded is an entry of a number, with some digits after the point for people.
+// rounded is an entry of a number, with some digits after the point for people. NaN is a dash for
+// people and nothing for programs.
 func rounded(label string, minor int, name string, x float64, digits int) entry {
 	return entry{label, minor, show(x, math.NaN(), digits), name, []any{x}}
 }
@@ -125,7 +126,8 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		}
 		lines = append(lines, append(line, compared(g.Table, levels, values)...))
 	}
-	var parts []*table.Table // that means are over
+	// Notes state what cells of one mean differ in, in any row and at any level.
+	var parts []*table.Table
 	for _, g := range there.GroupBy(slices.Concat(by, of)...) {
 		parts = append(parts, g.Table)
 	}
@@ -177,7 +179,8 @@ type head struct {
 	line     bool // the column is "line"
 }
 
-// entry is what the head has of a group of rows, by any of them.
+// entry is what the head has of a group of rows, by any of them: the value of its setting or, of
+// lines, the name that the legend has. Programs get the values of settings in full.
 func (h head) entry(r table.Row) entry {
 	if h.line {
 		return plain("line", 0, "line", bench.TextOf(h.settings, r))
@@ -230,6 +233,7 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err e
 			return !o.Shown || len(d.cells.Numbers(o.Column)) == 0
 		}), nil
 	}
+	// What is asked for is shown, even if no cell has it.
 	for _, name := range spec.Values {
 		o, err := bench.LookupObservation(name)
 		if err != nil {
@@ -352,6 +356,7 @@ type besidePaper struct{ mean, sd, paper, paperSD float64 }
 // of test rows, or lag1, the autocorrelation of the predictive values of successive draws.
 func newBesidePaper(t *table.Table, dataset, method, score string) besidePaper {
 	c := besidePaper{paper: math.NaN(), paperSD: math.NaN()}
+	// Of one split there is no deviation: it is NaN then.
 	c.mean, c.sd = stat.MeanStdDev(scores(t, score), nil)
 	if p, ok := paper.PublishedFor(dataset, method, score); ok {
 		c.paper, c.paperSD = p.Mean, p.SD
@@ -410,6 +415,7 @@ func drawScores(d *drawing) error {
 			{kind, 4, cmp.Or(fieldText(classes), fieldText(variance), "–"),
 				"noise_variance,classes", []any{variance, classes}},
 		}
+		// The oracle's chains are the paper's adaptive SGHMC, the study's cells its SHMC.
 		for _, method := range []string{paper.SHMC, paper.SGHMC} {
 			of := there.Where("dataset", s.Dataset).Filter(func(r table.Row) bool {
 				return paper.MethodOf(resultOf(r).Cell) == method
@@ -453,6 +459,7 @@ func drawAutocorrelation(d *drawing) error {
 		set := of.Get("dataset").Text()
 		lag1 := newBesidePaper(of.Table, set, paper.SGHMC, "lag1")
 		difference := lag1.mean - lag1.paper
+		// Diagnostics are recorded with the scores, without being observations of chains.
 		score := func(label string, minor int, name string, digits int) entry {
 			return rounded(label, minor, name, stat.Mean(scores(of.Table, name), nil), digits)
 		}
@@ -512,7 +519,8 @@ func decimals(x float64, digits int) string {
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
-// signed prints a difference, always with its sign; "–" for none.
+// signed prints a difference with some digits after the point, always with its sign; "–" for
+// none.
 func signed(x float64, digits int) string {
 	if !isFinite(x) {
 		return "–"
@@ -520,7 +528,8 @@ func signed(x float64, digits int) string {
 	return fmt.Sprintf("%+.*f", digits, x)
 }
 
-// inDeviations prints a difference in standard deviations, marked where it is beyond two.
+// inDeviations prints a difference in standard deviations, marked where it is beyond two, as one
+// of twenty is by chance.
 func inDeviations(x float64) string {
 	s := signed(x, 2)
 	if isFinite(x) && math.Abs(x) > 2 {
@@ -539,7 +548,8 @@ func splitsEntry(minor int, t *table.Table) entry {
 	return entry{"splits", minor, text, "splits,splits_diverged", []any{t.Len(), diverged}}
 }
 
-// sizesText is the numbers of rows for training and for tests; what is not known is a dash.
+// sizesText is the numbers of rows for training and for tests, as in 455/51; what is not known is
+// a dash.
 func sizesText(s paper.Setup) string {
 	if s.Train == 0 {
 		return "–"

@@ -32,6 +32,7 @@ func each(style text.Style, s string, f func(string, text.Style, vg.Point)) (wid
 			width += style.Width(run)
 		}
 	}
+	// What is before a subscript is a run with the letter, without the underscore.
 	small := style
 	small.Font.Size *= subscriptScale
 	for {
@@ -57,6 +58,7 @@ const left, center, right vg.Length = 0, 0.5, 1
 
 // write draws one line of text with its baseline at the point.
 func write(c *draw.Canvas, style text.Style, at vg.Point, part vg.Length, s string) {
+	// The part of the line that lies left of the point.
 	at.X -= part * textWidth(style, s)
 	each(style, s, func(run string, style text.Style, offset vg.Point) {
 		face := style.Handler.Cache().Lookup(style.Font, style.Font.Size)

@@ -34,6 +34,7 @@ func isHistogram(r bench.Result) bool {
 func newHistogram(row table.Row) histogram {
 	r := resultOf(row)
 	h := histogram{row: row, edges: r.Series["edges"], counts: r.Series["counts"]}
+	// The posterior of one parameter under a normal likelihood and prior is normal.
 	h.exact = distuv.Normal{Mu: r.Series["mean"][0], Sigma: r.Series["sd"][0]}
 	h.total = floats.Sum(h.counts)
 	for i, n := range h.counts {
@@ -42,7 +43,8 @@ func newHistogram(row table.Row) histogram {
 	return h
 }
 
-// toyTitle says how a chain saw its data: what the figure's panels differ in.
+// toyTitle says how a chain saw its data: what the figure's panels differ in. Seeds and sizes of
+// batches are added where two panels would have one title.
 func toyTitle(r table.Row) string {
 	if r.Number("K") == 1 {
 		return "full batch"
@@ -96,11 +98,11 @@ func drawToy(d *drawing) error {
 	if err != nil {
 		return err
 	}
-	var hs []histogram
+	var hs []histogram // of the chains that stayed finite
 	for _, r := range rows {
 		hs = append(hs, newHistogram(r))
 	}
-	titles, stated := titlesOf(rows, toyTitle)
+	titles, stated := titlesOf(rows, toyTitle) // one of each chain
 	f := &Figure{
 		ID: d.plan.ID, Title: d.plan.Title, width: 232, height: 200,
 		panels: [][]*panel{nil}, Data: toyRecords(hs, stated),
@@ -109,11 +111,12 @@ func drawToy(d *drawing) error {
 			{Name: "truth", Label: "exact posterior", Style: truthStyle},
 		},
 	}
-	x, y := toyAxes(hs)
+	x, y := toyAxes(hs)    // in common, so that widths of laws can be compared
 	for i, h := range hs { // panels stand in one row, in the order of the cells
 		f.panels[0] = append(f.panels[0], &panel{Title: titles[i], X: x, Y: y,
 			Series: []curve{h.outline(x), h.truth(x)}})
 	}
+	// Exact flows have no error of their own: what is wrong is due to batches.
 	r := rows[0] // bench sees to it that the others differ in batches and scheme alone
 	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s.",
 		capital(r.Text("integrator")), setting("step").Text(r), setting("friction").Text(r)),
@@ -127,6 +130,7 @@ func drawToy(d *drawing) error {
 // posterior to both sides, all bins with more than a thousandth of their chain's draws, and all
 // densities with a twentieth above them.
 func toyAxes(hs []histogram) (x, y axis) {
+	// Rare draws far out would leave the laws no room.
 	var xs []float64
 	top := []float64{0} // what the vertical axis spans
 	for _, h := range hs {

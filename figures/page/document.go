@@ -85,7 +85,7 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	rows, claims := results.Table(plans), paper.Claims()
 	var absent []string // studies without any result
 	for _, plan := range plans {
-		p.Profile = plan.Profile
+		p.Profile = plan.Profile // that of all plans of a run
 		if plan.BuiltIn() {
 			claims = append(claims, paper.Later(plan.ID)...)
 		}
@@ -112,6 +112,7 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	if len(absent) > 0 {
 		p.warn("Without any result so far: " + strings.Join(absent, ", ") + ".")
 	}
+	// One table serves all that is counted and grouped.
 	cells := chains(rows)
 	p.count(plans, results, cells)
 	p.Claims = paper.Decide(claims, paper.Rows(plans, results))
@@ -182,6 +183,7 @@ func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Tab
 			}
 		}
 	}
+	// Of what is there, a reader should know what went wrong.
 	for _, row := range cells.Rows() {
 		r := row.Source.(bench.Result)
 		if r.Diverged {
@@ -202,6 +204,7 @@ func (m *Provenance) add(r store.Record) {
 			*to = distinct.Append(*to, text)
 		}
 	}
+	// A record may have no time.
 	if at := r.Made.Time; !at.IsZero() {
 		if m.From.IsZero() || at.Before(m.From) {
 			m.From = at
@@ -279,8 +282,8 @@ type count struct {
 	N    int
 }
 
-// counts counts the claims by verdict, or by who makes them, in the order in
-// which these occur.
+// counts counts the claims by verdict, or by who makes them, in the order in which these occur:
+// what the filters of the page offer.
 func counts(decisions []paper.Decision, by string) (out []count) {
 	for _, d := range decisions {
 		name := cmp.Or(map[string]string{"verdict": string(d.Verdict)}[by], d.By)

@@ -120,6 +120,7 @@ func cheapest(t *table.Table) Cheapest {
 	if t == nil {
 		return Cheapest{Passes: math.NaN()}
 	}
+	// Chains that ran are there, even if none was right.
 	best := Cheapest{Passes: math.Inf(1)}
 	for _, g := range t.GroupBy(bench.ColumnsOf(settings("split", "seed")...)...) {
 		var chains []bench.Result
@@ -176,7 +177,7 @@ func newOrder(t *table.Table) *Order {
 	}
 	o := &Order{Row: exactOf(t.Rows()[0]), Verdict: certify.Exact}
 	o.Position, o.Joint = o.Orders()
-	for _, x := range o.Observables {
+	for _, x := range o.Observables { // one refuted law refutes the sampler
 		o.Verdict = certify.Worse(o.Verdict, x.Verdict)
 	}
 	return o
