@@ -88,51 +88,25 @@ func compareCells(old, new Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
-	}
-	left := make(map[table.Key]table.Group)
-	for _, g := range is.GroupBy(names...) {
-		left[g.Key] = g
-	}
 	r := &Report{Kind: kindCells}
 	var tests []comparison
-	for _, g := range was.GroupBy(names...) {
-		r.Compared++
-		pairs, missing := pair(cells(g), cells(left[g.Key]))
-		delete(left, g.Key)
+	r.join(was, is, columns, func(where string, old, new *table.Table) {
+		pairs, missing := pair(cells(old), cells(new))
 		if missing > 0 {
-			r.moved(where(g, columns), "cell", "present", "missing", fmt.Sprintf(
+			r.moved(where, "cell", "present", "missing", fmt.Sprintf(
 				"every old cell must be in the new run, split by split: %d are not", missing))
-			continue
+			return
 		}
-		tests = append(tests, r.compareCell(where(g, columns), pairs, o)...)
-	}
+		tests = append(tests, r.compareCell(where, pairs, o)...)
+	})
 	r.decide(tests, o.Alpha)
 	r.noteEnvironment(a, b)
-	r.noteAdded(len(left))
 	return r, nil
 }
 
-// where names a cell for people.
-// Columns that are empty in the row are left out.
-func where(g table.Group, columns []table.Column) string {
-	var parts []string
-	for _, c := range columns {
-		if v := g.Get(c.Name); !v.IsNone() {
-			parts = append(parts, c.Name+"="+v.String())
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-// cells returns the cells of a group's rows; a group that a run lacks has none.
-func cells(g table.Group) (list []cell) {
-	if g.Table == nil {
-		return nil
-	}
-	for _, row := range g.Rows() {
+// cells returns the cells of a table's rows.
+func cells(t *table.Table) (list []cell) {
+	for _, row := range t.Rows() {
 		list = append(list, row.Source.(cell))
 	}
 	return list

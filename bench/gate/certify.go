@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/usage"
 )
@@ -16,57 +17,45 @@ type observed struct {
 	row certify.Row
 }
 
-// quantity identifies an observed. Fields that are at their defaults are empty.
-type quantity struct {
-	problem, integrator, scheme, observable string
-	inner                                   int
-	values, estimator, observe              string
+// quantity are the columns that identify an observed. Those that are at their defaults are
+// empty, so that runs of earlier versions, whose rows lack them, compare with new ones.
+var quantity = []table.Column{
+	{Name: "problem", Kind: table.Text}, {Name: "integrator", Kind: table.Text},
+	{Name: "scheme", Kind: table.Text}, {Name: "observable", Kind: table.Text},
+	{Name: "N_l", Kind: table.Number}, {Name: "values", Kind: table.Text},
+	{Name: "estimator", Kind: table.Text}, {Name: "observe", Kind: table.Text},
 }
 
-// quantity returns what identifies the observed, so that runs of earlier versions, whose rows
-// lack the later columns, compare with new ones.
-func (o observed) quantity() quantity {
-	q := quantity{
-		problem: o.row.Problem, integrator: o.row.Integrator, scheme: o.row.Scheme,
-		observable: o.Name,
+// identify returns the values of the columns of quantity.
+func (o observed) identify() map[string]any {
+	row := map[string]any{
+		"problem": o.row.Problem, "integrator": o.row.Integrator, "scheme": o.row.Scheme,
+		"observable": o.Name,
 	}
 	if o.row.Inner > 1 {
-		q.inner = o.row.Inner
+		row["N_l"] = o.row.Inner
 	}
 	if len(o.row.Values) > 0 {
-		q.values = fmt.Sprint(o.row.Values)
+		row["values"] = fmt.Sprint(o.row.Values)
 	}
-	if o.row.Estimator != "plain" {
-		q.estimator = o.row.Estimator
+	if o.row.Estimator != "" && o.row.Estimator != "plain" {
+		row["estimator"] = o.row.Estimator
 	}
 	if o.row.Observe == "every-step" {
-		q.observe = o.row.Observe
+		row["observe"] = o.row.Observe
 	}
-	return q
+	return row
 }
 
-// String names the quantity for people.
-func (q quantity) String() string {
-	name := fmt.Sprintf("%s / %s / %s / %s", q.problem, q.integrator, q.scheme, q.observable)
-	if q.inner > 0 {
-		name += fmt.Sprintf(" / N_l=%d", q.inner)
-	}
-	for _, more := range []string{q.values, q.estimator, q.observe} {
-		if more != "" {
-			name += " / " + more
-		}
-	}
-	return name
-}
-
-// parseCertify reads the rows of certify --json, observable by observable. A row that lacks
-// what is compared, and one that occurs twice, are usage errors.
-func parseCertify(r Run) ([]observed, error) {
+// parseCertify reads the rows of certify --json, as a table with a row for each observable,
+// whose source is an observed. A row that lacks what is compared, and one that occurs
+// twice, are usage errors.
+func parseCertify(r Run) (*table.Table, error) {
 	var rows []certify.Row
 	if err := json.Unmarshal(r.Data, &rows); err != nil {
 		return nil, usage.Errorf("gate: %s is not certify JSON: %w", r.Name, err)
 	}
-	var all []observed
+	all := table.New(quantity...)
 	for i, row := range rows {
 		if row.Integrator == "" || row.Scheme == "" || len(row.Observables) == 0 {
 			return nil, usage.Errorf("gate: %s: row %d lacks integrator, scheme or observables",
@@ -77,18 +66,18 @@ func parseCertify(r Run) ([]observed, error) {
 				return nil, usage.Errorf("gate: %s: row %d, %s: %d errors for %d steps",
 					r.Name, i+1, o.Name, len(o.Errors), len(row.Steps))
 			}
-			all = append(all, observed{o, row})
+			of := observed{o, row}
+			all.Add(of, of.identify())
 		}
 	}
-	if len(all) == 0 {
+	if all.Len() == 0 {
 		return nil, usage.Errorf("gate: %s has no rows", r.Name)
 	}
-	seen := make(map[quantity]bool)
-	for _, o := range all {
-		if q := o.quantity(); seen[q] {
-			return nil, usage.Errorf("gate: %s: %s occurs twice", r.Name, q)
+	for _, g := range all.GroupBy(namesOf(quantity)...) {
+		if g.Len() > 1 {
+			return nil, usage.Errorf("gate: %s: %s occurs twice", r.Name,
+				where(g.Rows()[0], quantity))
 		}
-		seen[o.quantity()] = true
 	}
 	return all, nil
 }
@@ -100,21 +89,15 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	left := make(map[quantity]observed)
-	for _, n := range new {
-		left[n.quantity()] = n
-	}
-	r := &Report{Kind: kindCertify, Compared: len(old)}
-	for _, was := range old {
-		q := was.quantity()
-		if is, ok := left[q]; ok {
-			r.compareObservable(q.String(), was, is, o)
-		} else {
-			r.moved(q.String(), "row", "present", "missing", "every old row must be in the new run")
+	r := &Report{Kind: kindCertify}
+	r.join(old, new, quantity, func(where string, was, is *table.Table) {
+		if is.Len() == 0 {
+			r.moved(where, "row", "present", "missing", "every old row must be in the new run")
+			return
 		}
-		delete(left, q)
-	}
-	r.noteAdded(len(left))
+		a, b := was.Rows()[0].Source.(observed), is.Rows()[0].Source.(observed)
+		r.compareObservable(where, a, b, o)
+	})
 	return r, nil
 }
 

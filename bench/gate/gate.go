@@ -29,7 +29,8 @@ import (
 	"strconv"
 	"strings"
 
-	"hambench/internal/table"
+	"hambench/bench/table"
+	tables "hambench/internal/table"
 	"hambench/usage"
 )
 
@@ -133,12 +134,12 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	var err error
 	if len(moved) > 0 {
-		err = table.Write(w, []string{"where", "what", "old", "new", "why"}, moved)
+		err = tables.Write(w, []string{"where", "what", "old", "new", "why"}, moved)
 	}
 	if len(undecided) > 0 && err == nil {
 		header := []string{"cannot decide", "what", "worse by", "would find", "counts from",
 			"run more"}
-		err = table.Write(w, header, undecided)
+		err = tables.Write(w, header, undecided)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintln(w, "note:", n)
@@ -161,11 +162,42 @@ func (r *Report) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// noteAdded notes what only the new run has.
-func (r *Report) noteAdded(rows int) {
-	if rows > 0 {
-		r.note("%d rows of the new run are not in the old one", rows)
+// join has the rows of the old run compared with those of the new one that have the same
+// values in the columns, of which the new run may have none. What only the new run has is
+// noted.
+func (r *Report) join(old, new *table.Table, columns []table.Column,
+	compare func(where string, old, new *table.Table)) {
+	added := 0
+	for _, p := range table.Join(old, new, namesOf(columns)...) {
+		if p.Left.Len() == 0 {
+			added++
+			continue
+		}
+		r.Compared++
+		compare(where(p.Left.Rows()[0], columns), p.Left, p.Right)
 	}
+	if added > 0 {
+		r.note("%d rows of the new run are not in the old one", added)
+	}
+}
+
+// where names a row for people by its values in the columns, except those that it lacks.
+func where(r table.Row, columns []table.Column) string {
+	var parts []string
+	for _, c := range columns {
+		if v := r.Get(c.Name); !v.IsNone() {
+			parts = append(parts, c.Name+"="+v.String())
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// namesOf returns the names of columns.
+func namesOf(columns []table.Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // Run is one run's output, with its name in errors.

@@ -87,7 +87,8 @@ run failed. 2: the input is wrong.`,
 		"`N` inner steps of lietrotter; N divides the number of batches or is a multiple of it")
 	listOf(flags, &f.Budgets, "budget",
 		"`N,...` gradients of a batch that a chain may cost (all data count K): find the best "+
-			"step, its mean squared error and autocorrelation time, rank the rows and name the best",
+			"step, its mean squared error and autocorrelation time, rank the rows and name "+
+			"the best",
 		numberOf("--budget"))
 	flags.BoolVar(&f.Stability, "stability", false, "find the largest stable step")
 	flags.BoolVar(&f.Distances, "distance", false, "compute Kolmogorov and Wasserstein "+

@@ -33,9 +33,10 @@ and the draw, then the parameters (theta0 …), or with --predictions the predic
 values at the test inputs (f0 …): standardised targets, or class probabilities (one
 per row for two classes, one per row and class for more). zarr is a folder for ArviZ
 and xarray (docs/draws.md), which gets its name when it is complete. A chain starts
-at a typical position, found from a draw of the prior by growing steps. Without --h the step is a quarter of the largest at which trial chains
-stay finite, which takes a second or two to estimate, but at most 1/(2C). A chain
-that diverges ends the run with exit code 1.`,
+at a typical position, found from a draw of the prior by growing steps. Without --h
+the step is a quarter of the largest at which trial chains stay finite, which takes a
+second or two to estimate, but at most 1/(2C). A chain that diverges ends the run with
+exit code 1.`,
 		Example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h " +
 			"0.4 --friction 2 --samples 1000",
 		RunE: f.run,
