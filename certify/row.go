@@ -86,17 +86,16 @@ type plainRow Row
 // UnmarshalJSON reads what a Row writes. Numbers that are not finite are null there:
 // +Inf wherever NaN would have no meaning, which only the row's other numbers tell.
 func (r *Row) UnmarshalJSON(b []byte) error {
+	// It stays NaN where it is absent, since none is known, and is nil where it is null, since
+	// no step is too large.
+	r.StableStep = new(Number(math.NaN()))
 	if err := json.Unmarshal(b, (*plainRow)(r)); err != nil {
 		return err
 	}
-	var stable struct { // null where no step is too large, absent where none is known
-		Step json.RawMessage `json:"stable_step"`
-	}
-	if err := json.Unmarshal(b, &stable); err != nil {
-		return err
-	}
-	if stable.Step != nil && r.StableStep == nil {
+	if r.StableStep == nil {
 		r.StableStep = new(Number(math.Inf(1)))
+	} else if math.IsNaN(float64(*r.StableStep)) {
+		r.StableStep = nil
 	}
 	r.restoreInfinities()
 	return nil
