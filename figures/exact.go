@@ -200,7 +200,11 @@ func (q quantity) value(all *table.Table) func(table.Row) float64 {
 	// A law and the errors of its moments have the job, the scheme and the step in common.
 	at := []string{"key", "scheme", "h"}
 	least := make(map[table.Key]float64)
-	for _, r := range all.Where("record", bench.ErrorRecord).Rows() {
+	moments := new(table.Table) // only laws need them
+	if q.record == bench.LawRecord {
+		moments = all.Where("record", bench.ErrorRecord)
+	}
+	for _, r := range moments.Rows() {
 		x := r.Get("relative_resolution")
 		if !x.IsNone() && strings.Contains(r.Text("observable"), "theta") {
 			least[r.Key(at...)] = max(least[r.Key(at...)], x.Number())
