@@ -55,6 +55,8 @@ func (x *Real) UnmarshalJSON(b []byte) error {
 // Cell is one chain to run: everything its result depends on except the code
 // and the data behind its names. Fields that were added later are omitted from
 // its JSON when they have their default.
+// The JSON names are part of the format of stores: an old record must be read by all later
+// versions.
 type Cell struct {
 	Observe    Observable `json:"observe"`
 	Dataset    string     `json:"dataset"`

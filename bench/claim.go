@@ -76,6 +76,7 @@ func Selected(rows *table.Table, where map[string][]any) *table.Table {
 }
 
 // placedClaim is a claim with the section that states it.
+// The section is needed when the columns of its rows are known, for errors with lines.
 type placedClaim struct {
 	DataClaim
 	section
@@ -216,6 +217,7 @@ func (c *placedClaim) readOf(rows *table.Table) error {
 }
 
 // kindIn is the kind of a column of a table.
+// An unknown column is a usage error that lists the columns there are.
 func kindIn(rows *table.Table, column string) (table.Kind, error) {
 	names := distinct.Of(rows.Columns(), func(c table.Column) string { return c.Name })
 	i := slices.Index(names, column)
@@ -323,4 +325,5 @@ func stated(plans []Plan) map[string][]table.Value {
 
 // findsSteps reports whether the job's steps are known when it has run: those of its
 // problem, or the best ones for budgets.
+// Claims cannot name such steps beforehand.
 func (j ExactJob) findsSteps() bool { return j.Exact.Steps == nil || j.Exact.Budgets != nil }

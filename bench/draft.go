@@ -47,6 +47,8 @@ var studyID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 // default: the paper's, or what follows from the data and from what the model can do;
 // Batches is K, in place of BatchSize. The references are those of the data sets,
 // splits and models that they name; the others are the paper's.
+// Mistakes are usage errors that name the study or the cell. A reference that judges none of
+// the cells is one of them.
 func NewStudy(src *models.Source, id, title string, cells []Cell, references ...oracle.Spec) (Study,
 	error) {
 	if !studyID.MatchString(id) {
@@ -87,6 +89,7 @@ func NewStudy(src *models.Source, id, title string, cells []Cell, references ...
 }
 
 // problem is a data set with a model on it.
+// It is looked up in registries: nothing is loaded.
 type problem struct {
 	datasets.Dataset
 	exact bool // the posterior is known: no reference chains are needed

@@ -50,6 +50,7 @@ var answers = map[string]string{OnError: "", OnKolmogorov: "distance", OnWassers
 	OnAutocorrelation: "budget", OnMSE: "budget"}
 
 // figureKind is a figure that package figures has by name.
+// Its axes are fixed, so that a study states none.
 type figureKind struct {
 	name     string
 	observes []Observable // by its cells; nil: it shows none of them
@@ -75,6 +76,7 @@ var figureKinds = []figureKind{
 }
 
 // swept reports whether the figure is the one that the study describes.
+// Such a figure has rows and columns of panels, lines, and two axes.
 func (g FigureSpec) swept() bool { return g.Kind == "" || g.Kind == "exact-bottleneck" }
 
 // checkCells refuses a figure that cannot show the study's cells, before they are

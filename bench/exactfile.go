@@ -182,6 +182,7 @@ func (f *File) problems(name string) (found []exactProblem, err error) {
 }
 
 // textOf is the JSON of a problem that has one.
+// It is what the job's key is made of.
 func textOf(p *certify.Problem) json.RawMessage {
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 // Profile is what a run changes in studies. Zero fields leave what the files
 // say.
+// Flags of a run fill in the fields; the file's part of the same name has the rest.
 type Profile struct {
 	Name  string // of the part that is laid over the rest of a file; "" is the file as it is
 	About string
@@ -40,6 +41,7 @@ type Profile struct {
 
 // Profiles returns the profiles that all built-in studies have, the smallest
 // first.
+// They are those of the list of built-in studies.
 func Profiles() []Profile { return collection().Profiles }
 
 // LookupProfile returns the profile with a name. An unknown name is a usage
@@ -206,6 +208,7 @@ func (f *File) layered(p Profile) (layer, error) {
 
 // ownSplits are the splits of a block that has some of its own: a number of them, which
 // a run may replace, or those of a list that the run has.
+// A block that is left without splits has no cells in this run.
 func (s settings) ownSplits(below settings, splits int) []any {
 	own := s["split"].values
 	if s["split"].counts && splits > 0 {
@@ -258,6 +261,7 @@ func counted(n int) []any {
 }
 
 // expansion is a study in the making, until something is wrong.
+// After the first mistake nothing is added any more.
 type expansion struct {
 	*File
 	profile Profile
@@ -270,6 +274,7 @@ type expansion struct {
 
 // fail notes an error at the first of the keys that the current block states, or
 // at its data if it states none of them.
+// The place is that of the value, which makes the line that people look for.
 func (x *expansion) fail(err error, keys ...string) {
 	if err == nil || x.err != nil {
 		return
@@ -361,6 +366,7 @@ func (x *expansion) covered(name string, names []string) string {
 // block adds the cells of the current block, with what they have in common: one for
 // each combination of its values. A batch size that does not cut the rows adds none: it
 // would be the full batch.
+// Keys that the block does not state keep what common has.
 func (x *expansion) block(common draft) {
 	all, last := []draft{common}, "data"
 	for _, k := range declared[whereSettings:] {
@@ -405,6 +411,8 @@ func (x *expansion) add(s draft, last string) {
 
 // cell makes a cell and lists the reference that it names. What is wrong with its
 // numbers is noted at the last of the block's keys.
+// Names that do not go together, such as an integrator and an estimator, are looked up as the
+// chain will.
 func (x *expansion) cell(s draft, last string) Job {
 	p, err := newProblem(x.Data, x.Models, s)
 	x.fail(err, "hidden", "model")

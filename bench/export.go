@@ -14,6 +14,7 @@ import (
 
 // Row is a result as WriteJSON and WriteCSV write it, with the study that needed it: a
 // cell that two studies share has a row in each.
+// Its columns are those of the settings, of the result, and of the machine.
 type Row struct {
 	Study string
 	Result
@@ -81,6 +82,7 @@ func Rows(plans []Plan, get Getter) (rows []Row, missing int) {
 }
 
 // WriteJSON writes the rows as an array of objects. What JSON cannot say is null.
+// Programs of others read it: columns are added, never renamed.
 func WriteJSON(w io.Writer, rows []Row) error {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -125,6 +127,7 @@ func (r Row) writeObject(b *bytes.Buffer) error {
 }
 
 // WriteCSV writes the rows with a header line. A missing score is empty.
+// Its first columns have kept their places since the first edition.
 func WriteCSV(w io.Writer, rows []Row) error {
 	columns := exportColumns()
 	records := [][]string{slices.Concat(columns, scores)}

@@ -26,6 +26,7 @@ import (
 var builtin embed.FS
 
 // File is a study as written in a file; docs/studies.md describes the format.
+// It may hold several studies in one: the file as it is, and one for each profile.
 type File struct {
 	ID, Title string
 	// Path is where it was read from, Text its content.
@@ -46,6 +47,7 @@ type File struct {
 }
 
 // layer is settings with the blocks of the grid, nil if none are stated.
+// The file as it is makes one layer, each profile another, which is laid over it.
 type layer struct {
 	settings  settings
 	grids     []settings
@@ -83,6 +85,8 @@ func (p Parts) filled() Parts {
 }
 
 // load is Load; within are the files that are based on this one.
+// read reads files: the disk's, or the program's own for built-in studies, which have no
+// paths.
 func (p Parts) load(path string, read func(string) ([]byte, error), within []string) (*File,
 	error) {
 	own := strings.HasSuffix(path, ".toml") // or based on by a built-in one: these have no paths
@@ -123,6 +127,7 @@ func (f *File) origin() string {
 }
 
 // fill reads the sections, those first that others use.
+// The first mistake in the order of the sections is returned.
 func (f *File) fill(s section, within []string) error {
 	s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "claim",
 		"figure", "table", "profile")

@@ -188,6 +188,27 @@ func TestRelativeStepsFollowTheStableOne(t *testing.T) {
 	}
 }
 
+// A mistake is reported with the line of its key, in tables and arrays of tables, within
+// braces and below headers with dots.
+func TestLinesOfKeys(t *testing.T) {
+	lines := linesOf("id = 1\n[fix]\n step = 2 # a = b\n[[grid]]\nbatch = [\n  8,\n]\n[[grid]]\n" +
+		"\"step\" = 3\n[profile.quick]\nsamples = 4\n[[profile.quick.grid]]\nnl = 5\n" +
+		"[[claim]]\nid = \"a = b\"\n[claim.where]\nstep = 6\n")
+	for path, want := range map[string]int{
+		"id": 1, "fix": 2, "fix.step": 3, "grid.0": 4, "grid.0.batch": 5, "grid.1": 8,
+		"grid.1.step": 9, "profile.quick": 10, "profile.quick.samples": 11,
+		"profile.quick.grid.0.nl": 13, "claim.0.id": 15, "claim.0.where.step": 17,
+	} {
+		if lines[path] != want {
+			t.Errorf("%s: line %d, want %d", path, lines[path], want)
+		}
+	}
+	p := place{&document{file: "f", lines: lines}, "grid.1.step.name"}
+	if got := p.errorf("wrong").Error(); got != "f:9: grid.1.step.name: wrong" {
+		t.Errorf("within braces: %s", got)
+	}
+}
+
 // FuzzLoad: whatever stands in a file, it is a study, or one line says why not.
 func FuzzLoad(f *testing.F) {
 	f.Add(small)

@@ -126,6 +126,8 @@ const longestRange = 100
 
 // steps returns the steps of a range: "A .. B" is A, doubled up to B or halved down to
 // it; "A .. B by R" multiplies or divides by R. Any other value is returned alone.
+// Both ends may be relative. The last step is the end itself if the ratio meets it, up to
+// rounding.
 func steps(v any) ([]any, error) {
 	s, ok := v.(string)
 	if !ok || !strings.Contains(s, "..") {
@@ -173,6 +175,7 @@ func steps(v any) ([]any, error) {
 }
 
 // entry has the values of a setting, one or more, and where they are stated.
+// Values are as TOML has them; the setting's key reads each when cells are made.
 type entry struct {
 	place
 	values []any
@@ -275,6 +278,7 @@ func (e *entry) fill(k key, v any, many, single bool) (err error) {
 }
 
 // referenceKeys are the keys of [reference].
+// What the table does not state stays as in the paper.
 func referenceKeys(s *oracle.Spec) []key {
 	return []key{
 		{name: "precision", to: &s.Precision, words: Precisions},

@@ -22,6 +22,7 @@ import (
 // integrator, an estimator, a scheme, a model, its data, the time loop, the
 // making of references or the exact engine changes the keys of the jobs that
 // it touches, and of no others. Keys is safe for concurrent use.
+// Fingerprints are computed once and kept, since those of a model load its data.
 type Keys struct {
 	// Chains has the parts that names stand for; the zero value has the
 	// built-in ones.

@@ -19,6 +19,7 @@ import (
 // Plan is a study in which every job has its key, with everything that figures,
 // tables, claims and exports state besides results. It is the manifest that a
 // run leaves in its store.
+// It holds all that a page states of a study, so that drawing needs neither data nor models.
 type Plan struct {
 	// Profile names the profile and what the run changed in it: "quick",
 	// "paper, float64, 2 splits".
@@ -37,6 +38,7 @@ type Plan struct {
 }
 
 // Data is what figures and tables say of a data set.
+// It is a copy of what the registry and the split say: the set may change later.
 type Data struct {
 	Name     string `json:"name"`
 	Label    string `json:"label"`
@@ -217,6 +219,7 @@ func (s Study) Source() string {
 
 // key names the manifest of a study in a profile on some data sets. A user's study
 // does not take the place of a built-in one that has its id.
+// The digest is the name of the manifest's record.
 func (p Plan) key() string {
 	names := distinct.Of(p.Data, func(d Data) string { return d.Name })
 	parts := []string{p.Profile, p.ID, strings.Join(names, ",")}
@@ -279,6 +282,7 @@ func Plans(s *store.Store, profile string) ([]Plan, error) {
 // Widest returns one plan of each study: the one with the most jobs among the
 // latest and those that have all its jobs. So a run on some data sets does not hide
 // one on all of them, but a changed study hides its old plans. It keeps the order.
+// A study of a user's and a built-in one of the same id are two studies.
 func Widest(plans []Plan) []Plan {
 	var latest, out []Plan
 	for _, p := range plans {
@@ -306,6 +310,7 @@ func Widest(plans []Plan) []Plan {
 // Contained returns the keys of the manifests that others make superfluous: in
 // each profile all but the widest of a study, and all of a profile that another
 // one contains, as two splits contain one.
+// It is used where a store is cut down to what is published.
 func Contained(plans []Plan) (keys []string) {
 	widest := make(map[string][]Plan)
 	for _, p := range plans {

@@ -70,6 +70,7 @@ type Store interface {
 }
 
 // Results reads results and exact errors from a store.
+// It is read-only: package sweep writes the records.
 type Results struct{ Store }
 
 // Result returns the result under a cell's key. A record that does not hold a

@@ -145,6 +145,7 @@ func addParameters(columns []table.Column, values map[string]float64) []table.Co
 // cell without a result has a row, too, in which missing is true. The Source of a
 // cell's row is its Result, that of an exact error's row the certify.Row, that of a
 // check's row the oracle.Check.
+// It is the one table behind figures, tables, claims and the page.
 func (s Results) Table(plans []Plan) *table.Table {
 	t := newRows(plans)
 	for _, p := range plans {
@@ -240,6 +241,8 @@ func fillParameters(row map[string]any, values map[string]float64) {
 }
 
 // row is what all rows of an exact job share.
+// Friction, K and the lowest frequency are read from the problem; where it cannot be read
+// they are left out.
 func (j ExactJob) row() map[string]any {
 	row := map[string]any{
 		"purpose": j.Purpose, "problem": cmp.Or(j.Problem,
@@ -264,6 +267,9 @@ func (j ExactJob) row() map[string]any {
 }
 
 // exactRows are the rows of what certify found for an integrator under a scheme.
+// Each of its answers has rows of a kind of its own: errors by observable and step, distances
+// and autocorrelations by step, mean squared errors by step and budget, and the best of each
+// budget.
 func exactRows(r certify.Row) (rows []map[string]any) {
 	share := func(record string, values map[string]any) {
 		values["record"], values["scheme"] = record, r.Scheme

@@ -30,6 +30,9 @@ const (
 
 // Setting declares one setting of a chain: all that files, flags, tables, figures and
 // exports need to know about it.
+// A new one is a declaration here and its use in the chain, which finds it in
+// chain.Spec.More: files, flags, keys, rows, legends, exports, draws and the Python package
+// follow from it.
 type Setting struct {
 	Name   string     `json:"name"`           // its key in a study's file
 	Flag   string     `json:"flag,omitempty"` // of sample; "" for none
@@ -166,6 +169,7 @@ func shownSettings() []Setting {
 // LookupSettings returns the settings of the names, of those that figures and tables
 // may show. A name that is none is that of an integrator's own parameter, if any row
 // of the table has it.
+// The names are those of a file's figure or table.
 func LookupSettings(names []string, rows *table.Table) (found []Setting, err error) {
 	shown := shownSettings()
 	for _, name := range names {
@@ -405,6 +409,7 @@ func (s Setting) zero() any {
 }
 
 // Observation declares a number that a result has.
+// A score that the result lacks is empty in tables.
 type Observation struct {
 	Name   string `json:"name"`   // in a study's file
 	Column string `json:"column"` // in tables of rows, CSV and exports

@@ -11,6 +11,7 @@ import (
 )
 
 // Study is one figure or table as data: everything that it needs.
+// Its lists are jobs, each with the key of its result once the study is part of a Plan.
 type Study struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -33,6 +34,7 @@ type Study struct {
 }
 
 // Job is a cell with its key, which Resolve fills in.
+// Cells of two studies that are equal have one key, and one result.
 type Job struct {
 	Key  string `json:"key"`
 	Cell Cell   `json:"cell"`
@@ -133,6 +135,7 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 }
 
 // restrict keeps what is on the data sets for which keep is true.
+// Exact jobs are on no data set and stay.
 func (s Study) restrict(keep func(dataset string) bool) Study {
 	s.Cells = slices.DeleteFunc(slices.Clone(s.Cells), func(j Job) bool {
 		return !keep(j.Cell.Dataset)

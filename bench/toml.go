@@ -99,6 +99,7 @@ var (
 )
 
 // linesOf returns the lines, from 1, on which tables and keys are first stated, by path.
+// They place errors, and order the keys of a table.
 func linesOf(text string) map[string]int {
 	lines, count := make(map[string]int), make(map[string]int)
 	note := func(path string, line int) { lines[path] = cmp.Or(lines[path], line) }
@@ -230,6 +231,7 @@ func (k key) set(v any) error {
 }
 
 // assign is set for a place of any kind that keys may point to, named types included.
+// The first value of a list that is wrong makes the error.
 func (k key) assign(to reflect.Value, v any) error {
 	switch to.Kind() {
 	case reflect.Slice:

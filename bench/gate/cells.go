@@ -45,6 +45,7 @@ const (
 const proportional = 0.1
 
 // cell holds what is compared of a cell.
+// Rows of a table of cells have it as their source.
 type cell struct {
 	key, split string // key: of the store
 	ks, self   float64
@@ -53,6 +54,8 @@ type cell struct {
 
 // identity returns the columns that say which cell a row is of, but for split and seed,
 // which distinguish repetitions.
+// The settings' declarations give them, so that a new setting distinguishes cells without a
+// change here.
 func identity() []table.Column {
 	columns := []table.Column{{Name: "experiment", Kind: table.Text}}
 	for _, s := range bench.Settings() {
@@ -72,6 +75,8 @@ func identity() []table.Column {
 
 // compareCells joins two exports by the columns of identity that both have. What is
 // equal to the last digit has not moved.
+// A column that one of the runs lacks, since an earlier version wrote it, distinguishes
+// nothing.
 func compareCells(old, new Run, o Options) (*Report, error) {
 	a, b, err := both(old, new, parseRecords)
 	if err != nil {
@@ -120,6 +125,7 @@ func has(records []map[string]string, column string) bool {
 }
 
 // parseRecords reads CSV, a JSON array, or JSON objects one after another.
+// Values are texts, as CSV has them; a missing one is "".
 func parseRecords(r Run) (records []map[string]string, err error) {
 	if text := bytes.TrimSpace(r.Data); text[0] == '[' || text[0] == '{' {
 		records, err = parseObjects(text)
@@ -184,6 +190,8 @@ func parseObjects(text []byte) (records []map[string]string, err error) {
 
 // parseCells makes a table of records, with the given columns. Its rows' sources are
 // cells.
+// Numbers are compared by value, however they are written. Infinity, which JSON cannot say,
+// is left out like a missing value.
 func parseCells(r Run, records []map[string]string, columns []table.Column) (*table.Table, error) {
 	t := table.New(columns...)
 	for i, rec := range records {
@@ -246,6 +254,8 @@ func (p pairOf) equal() bool { return p.old.ks == p.new.ks && p.old.diverged == 
 
 // pair puts together what is the same cell and split in both runs, and counts what the
 // new one lacks. Cells of one split pair by key, the rest in order.
+// Repetitions without a key, such as those of another program, pair in the order of the
+// files.
 func pair(old, new []cell) (pairs []pairOf, missing int) {
 	for _, same := range []func(a, b cell) bool{
 		func(a, b cell) bool { return a.key != "" && a.key == b.key },
@@ -320,6 +330,7 @@ func compareDistances(old, new []float64, self, effect float64) comparison {
 }
 
 // noteEnvironment notes how the machines differ, if both runs state them.
+// Records that do not state them are passed over.
 func (r *Report) noteEnvironment(old, new []map[string]string) {
 	for _, name := range environment {
 		values := func(records []map[string]string) string {

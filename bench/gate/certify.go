@@ -104,6 +104,7 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 // compareObservable reports the first of verdict, order, constant and errors that moved:
 // each implies those after it.
 // Steps that only one of the runs has are not compared.
+// A verdict that changed says more than an order, and an order more than a constant.
 func (r *Report) compareObservable(where string, old, new observed, o Options) {
 	number := func(v certify.Number) string { return fmt.Sprintf("%.5g", float64(v)) }
 	if old.Verdict != new.Verdict {
@@ -143,6 +144,7 @@ func (r *Report) compareObservable(where string, old, new observed, o Options) {
 }
 
 // verdictText states a verdict with its order, if there is one.
+// An order that was not found is left out.
 func verdictText(o observed) string {
 	if v := float64(o.Order); !math.IsNaN(v) {
 		return fmt.Sprintf("%s, order %.3f", o.Verdict, v)
@@ -152,6 +154,7 @@ func verdictText(o observed) string {
 
 // settled reports whether an order and a constant have a meaning. They come out the same
 // again, far within their uncertainty.
+// Constants of orders that are not decided scatter with the steps.
 func settled(o observed) bool {
 	return (o.Verdict == certify.Confirmed || o.Verdict == certify.Refuted) &&
 		float64(o.Uncertainty) < 1

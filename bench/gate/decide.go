@@ -36,9 +36,12 @@ func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 func (c comparison) change() float64 { return c.new - c.old }
 
 // se is the standard error of the change after more splits.
+// It is that of a difference of two means of n distances each.
 func (c comparison) se(more int) float64 { return c.sd * math.Sqrt(2/float64(c.n+more)) }
 
 // student is the law of the change over its standard error, after more splits.
+// It is normal where the deviation is known, and has n − 1 degrees of freedom where the
+// splits estimate it.
 func (c comparison) student(more int) interface {
 	distuv.Quantiler
 	Survival(float64) float64
@@ -59,16 +62,19 @@ func (c comparison) quantile(tail float64, more int) float64 {
 func (c comparison) p() float64 { return c.student(0).Survival(c.change() / c.se(0)) }
 
 // highest is the bound that the true change exceeds in one of ten runs.
+// Below the least effect, no change that counts can hide behind the noise.
 func (c comparison) highest() float64 { return c.change() + c.quantile(1-power, 0)*c.se(0) }
 
 // smallest is the change that a test at the given level finds with the stated power,
 // after more splits.
+// It is never below the effect itself, which is what counts.
 func (c comparison) smallest(level float64, more int) float64 {
 	return max(c.effect, (c.quantile(level, more)+c.quantile(1-power, more))*c.se(more))
 }
 
 // more is how many more splits of each run are needed to find the effect at the given
 // level.
+// It ends at mostRuns, which means that no reasonable number does.
 func (c comparison) more(level float64) int {
 	return 1 + sort.Search(mostRuns-1, func(n int) bool {
 		return c.smallest(level, n+1) <= c.effect

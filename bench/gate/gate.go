@@ -45,6 +45,7 @@ var (
 )
 
 // Options are the thresholds. Zero means the default.
+// They are those of the command's flags.
 type Options struct {
 	Order    float64 // largest change of a convergence order; default 0.05
 	Constant float64 // largest relative change of a leading constant or error; default 0.005
@@ -94,6 +95,7 @@ type Undecided struct {
 }
 
 // Report is the outcome of a comparison.
+// Moved and Undecided are in the order of the old run.
 type Report struct {
 	Kind      string // certify or cells
 	Compared  int    // quantities compared
@@ -105,6 +107,7 @@ type Report struct {
 
 // Err returns an error that wraps ErrMoved if something moved, or else ErrUndecided if
 // something could not be decided.
+// Its text says how many comparisons moved, or how many splits would decide.
 func (r *Report) Err() error {
 	switch {
 	case len(r.Moved) > 0:
@@ -122,6 +125,7 @@ func (r *Report) Err() error {
 
 // Write prints the report: a table of what moved, one of what cannot be decided, the
 // notes, and a line of numbers.
+// Nothing is printed of comparisons that passed, except their number.
 func (r *Report) Write(w io.Writer) error {
 	var moved, undecided [][]string
 	for _, c := range r.Moved {
@@ -281,6 +285,7 @@ func kindOf(r Run) (string, error) {
 }
 
 // checkHeader distinguishes an export from the CSV of a figure or table.
+// A figure's table has means over splits, of which no single cell can be compared.
 func checkHeader(name string, header []string) error {
 	lacks := slices.DeleteFunc(slices.Clone(required), func(column string) bool {
 		return slices.Contains(header, column)

@@ -88,6 +88,7 @@ func (j Job) Write() (path string, err error) {
 var scriptText string
 
 // script is the job script. Every value is quoted for the shell.
+// It is one array: each task is the same worker.
 var script = template.Must(template.New("script").Funcs(template.FuncMap{
 	"quote":    Quote,
 	"percents": func(s string) string { return strings.ReplaceAll(s, "%", "%%") },

@@ -159,6 +159,7 @@ func (r stored) agrees(o stored) bool {
 }
 
 // conflict returns the error of two records that differ under one key on one machine.
+// It names both places.
 func conflict(a, b stored) error {
 	return &Conflict{
 		Kind: a.Kind, Key: a.Key, Machine: a.Made.Machine, Here: a.place(), Also: b.place(),

@@ -72,6 +72,7 @@ type Made struct {
 }
 
 // String names the machine by architecture and instruction set.
+// The digest of its machine kernels is left out.
 func (m Machine) String() string {
 	s := m.Arch + " " + m.ISA
 	if m.Kernels != "" {
@@ -110,6 +111,7 @@ type Corruption struct {
 }
 
 // Error names the file, the line if it is one, and what is wrong with it.
+// It is one line, whatever the file holds.
 func (c *Corruption) Error() string {
 	if c.Line == 0 {
 		return fmt.Sprintf("%s: %s", c.File, c.Reason)
@@ -162,6 +164,7 @@ func (r Record) fileName() string {
 }
 
 // checksum returns the hex SHA-256 of a record's bytes.
+// It covers the bytes as they are in the line, not what they mean.
 func checksum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

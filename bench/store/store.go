@@ -117,6 +117,7 @@ func (r stored) load() (Record, error) {
 }
 
 // place names where the record is, for messages.
+// A reference or a manifest is a file of its own, without lines.
 func (r stored) place() string {
 	if r.line == 0 {
 		return r.file
@@ -139,6 +140,7 @@ type Conflict struct {
 }
 
 // Error names both records.
+// A person must decide which of the two is right.
 func (c *Conflict) Error() string {
 	return fmt.Sprintf("two records of one key differ: %s and %s (%s %.12s, both on %v)",
 		c.Here, c.Also, c.Kind, c.Key, c.Machine)

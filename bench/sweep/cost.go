@@ -14,6 +14,7 @@ import (
 // CostModel estimates what jobs cost, for the order of jobs, the time left and a dry
 // run. It knows the sizes of problems and the speed of the instruction set, not what
 // else this machine does: an estimate may be wrong by a factor of two.
+// Its constants are of one machine: only ratios between jobs matter for their order.
 type CostModel struct {
 	// Data, Models and Chains have the parts that names stand for; nil and the zero
 	// value have the built-in ones.
@@ -43,6 +44,7 @@ func Slowness() float64 { return max(slowness[kernel.ISA()], 1) }
 
 // size returns the rows and the parameters of a cell's target; of one that nobody
 // knows before it is loaded, those of the paper's network on boston.
+// A wrong size makes a wrong estimate, never a wrong result.
 func (m CostModel) size(c bench.Cell) (rows, parameters float64) {
 	rows, parameters = 455, 8401
 	data, all := m.Data, m.Models
@@ -111,6 +113,7 @@ func referenceCell(s oracle.Spec) bench.Cell {
 
 // Job estimates the seconds of one core that a job takes. A cell whose integrator is
 // unknown costs nothing.
+// A chain that will diverge is taken to end after a few hundred kernels.
 func (m CostModel) Job(j Job) float64 {
 	switch j.Kind {
 	case store.Reference:
@@ -132,6 +135,7 @@ func (m CostModel) Job(j Job) float64 {
 }
 
 // Estimate is the estimated cost of one study.
+// Seconds are the sum over the missing jobs, as on one core without pauses.
 type Estimate struct {
 	ID      string
 	Cells   int                // cells that the study lists

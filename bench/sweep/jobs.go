@@ -25,6 +25,7 @@ type Job struct {
 }
 
 // String returns a name of the job for people.
+// It does not tell cells apart that differ in other settings; messages add the key.
 func (j Job) String() string {
 	switch j.Kind {
 	case store.Reference:

@@ -20,6 +20,8 @@ import (
 )
 
 // Inputs are what a cell's chain needs beyond the cell itself.
+// The targets must be of the cell's data set, split, model and precision; Compute does not
+// check that.
 type Inputs struct {
 	// Target is the model on the data; the chain takes it over.
 	Target models.Target
@@ -37,6 +39,7 @@ type Inputs struct {
 // Compute runs the chain of a cell, which must pass its Check, and returns what it
 // observes. The numbers depend only on the cell and the inputs. A chain that
 // diverges is a result, not an error.
+// An observable that needs what the inputs lack, such as reference chains, is a usage error.
 func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error) {
 	start := time.Now()
 	r := bench.Result{Cell: c}
@@ -116,6 +119,8 @@ func account(r *bench.Result, n chain.Counts, err error) error {
 }
 
 // coupled runs coupled chains, from where a chain without an oracle starts.
+// Chains that are not judged have no distance, and start at a typical position that a warm-up
+// finds.
 func coupled(ctx context.Context, r *bench.Result, in Inputs) error {
 	c := r.Cell
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
@@ -133,6 +138,8 @@ func coupled(ctx context.Context, r *bench.Result, in Inputs) error {
 
 // summarize completes the result of a chain that stayed finite. Its draws, one
 // per sample, are positions for a path, and predictive values otherwise.
+// The scores are those that the target can compute: a model without test targets has the
+// autocorrelation alone.
 func summarize(r *bench.Result, in Inputs, draws [][]float64) {
 	if r.Cell.Observe == bench.Path {
 		r.Series = make(map[string][]float64)
@@ -175,6 +182,7 @@ func column(draws [][]float64, output int) []float64 {
 }
 
 // marginals are the quantiles of each predictive value, beside the exact law.
+// The series have a number for each test input; the training rows are those of the split.
 func marginals(in Inputs, draws [][]float64) map[string][]float64 {
 	mean, sd := models.CapabilitiesOf(in.Target).Analytic.PredictiveMarginals()
 	series := map[string][]float64{
@@ -204,6 +212,7 @@ const (
 
 // histogram counts the positions of a one-parameter target, whose predictive
 // value is the parameter itself.
+// Draws beyond the outermost bins count in these.
 func histogram(t models.Analytic, draws [][]float64) map[string][]float64 {
 	mean, sd := t.PredictiveMarginals()
 	edges, counts := make([]float64, histogramBins+1), make([]float64, histogramBins)
@@ -227,6 +236,7 @@ const densityDepth = 12
 
 // density evaluates the log-density on a grid. The box is found by two
 // coarser grids, each cut to the part that counts.
+// The samples of the cell are the points a side.
 func density(r *bench.Result, t models.Target) error {
 	if t.Dim() != 2 {
 		return usage.Errorf("cell observes %s: model %q has %d parameters: want 2", r.Cell.Observe,
@@ -270,6 +280,7 @@ func gridOf(t models.Target, low, high [2]float64, n int) densityValues {
 }
 
 // contentBox is the box of the grid's points that count, a grid step wider.
+// A box whose edge counts has the grid's own edge.
 func contentBox(g densityValues) (low, high [2]float64) {
 	n := len(g.axis[0])
 	first, last := [2]int{n, n}, [2]int{-1, -1}

@@ -18,6 +18,7 @@ const (
 )
 
 // progress reports how far a run is: one line, rewritten on a terminal.
+// Its methods may be called from any goroutine.
 type progress struct {
 	out      io.Writer // nil: silent
 	live     func(string)
@@ -47,6 +48,7 @@ func newProgress(out io.Writer, live func(string), now func() time.Time) *progre
 }
 
 // add announces a task.
+// Tasks that are announced later lengthen the time left.
 func (p *progress) add(t *task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,6 +72,7 @@ func (p *progress) begin(t *task) {
 }
 
 // part says which fraction of a running task is done.
+// A task that never reports is taken to be as fast as estimated.
 func (p *progress) part(t *task, fraction float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,6 +80,7 @@ func (p *progress) part(t *task, fraction float64) {
 }
 
 // end takes a task as done, or with ok = false as given up.
+// Only work that was done counts for the speed.
 func (p *progress) end(t *task, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,6 +145,8 @@ func (p *progress) print() {
 func (p *progress) elapsed() time.Duration { return p.now().Sub(p.start) }
 
 // line is the state in words.
+// It has the references and the jobs that are over, jobs a second, the time since the start
+// and the time left.
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,6 +163,7 @@ func (p *progress) line() string {
 
 // remaining is the time left: the estimated cost of what is not done, at the
 // speed that what is done had in terms of its estimate.
+// It is "?" as long as nothing is done.
 func (p *progress) remaining(elapsed time.Duration) string {
 	spent, left := p.spent, p.left
 	for t, fraction := range p.running {
@@ -173,6 +180,7 @@ func (p *progress) remaining(elapsed time.Duration) string {
 }
 
 // clock rounds a duration for people.
+// Seconds below a minute, minutes and seconds below an hour, hours and minutes above.
 func clock(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -10,6 +10,7 @@ import (
 
 // LoadReference returns the reference chains of a key from a store, with the
 // machine that they were made on; nil if there are none.
+// A record that cannot be decoded counts as none.
 func LoadReference(s *store.Store, key string) (*oracle.Reference, store.Machine) {
 	r, ok := s.Get(store.Reference, key)
 	if !ok {
@@ -47,6 +48,7 @@ func (p parts) Save(name string, body []byte) error {
 }
 
 // removeParts removes what is no longer needed of a reference.
+// All are tried; failures are returned together.
 func (s *session) removeParts(j Job) error {
 	var failed error
 	for _, name := range j.Spec.PartNames() {

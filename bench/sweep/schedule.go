@@ -48,6 +48,8 @@ func order(a, b *task) int {
 // schedule runs tasks on a number of cores until none is left, or until the
 // context is cancelled and the running ones have ended. begin is told of
 // each task that starts.
+// Tasks on more than one core start as soon as one is free, with the cores that are free
+// then. A parked task is tried again every retryInterval.
 func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) {
 	var queue, parked []*task
 	add := func(tasks []*task) {

@@ -33,6 +33,7 @@ import (
 
 // Runner computes what plans need and its store lacks, and estimates beforehand how
 // long that takes.
+// Only Store, Source and Made must be set. A Runner may run several times, one after another.
 type Runner struct {
 	Store *store.Store
 	// Source makes the targets.
@@ -68,6 +69,7 @@ type Source interface {
 }
 
 // Summary is what a run did.
+// Wanted jobs are those of all plans, each counted once.
 type Summary struct {
 	Cells, Exact, References Tally
 	Diverged                 int // among the cells computed
@@ -89,6 +91,7 @@ type Failure struct {
 }
 
 // Nothing reports whether nothing had to be computed.
+// A job that failed counts as computed: something was tried.
 func (s Summary) Nothing() bool {
 	return s.Cells.Computed+s.Exact.Computed+s.References.Computed+len(s.Failures) == 0
 }
@@ -226,6 +229,7 @@ func (s *session) want(j Job) []*task {
 }
 
 // tally counts the jobs of a kind.
+// All other kinds count as cells.
 func (s *session) tally(k store.Kind) *Tally {
 	switch k {
 	case store.Reference:
@@ -238,6 +242,9 @@ func (s *session) tally(k store.Kind) *Tally {
 
 // newTask makes the task of a job. It takes the record from the store if
 // another process has put it there, and waits while another process works at it.
+// What the task returns decides what happens next: an error gives up the cells that wait for
+// it, errElsewhere parks it until the other process is done, and nil makes the next tasks
+// ready.
 func (s *session) newTask(j Job) *task {
 	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.Cost().Job(j), width: 1}
 	if j.Kind == store.Result {
@@ -310,6 +317,7 @@ func (s *session) compute(ctx context.Context, t *task, j Job) (body any, second
 }
 
 // done returns the tasks that are ready because a job's record is there.
+// The parts of a reference are removed only when the whole can be read from the store.
 func (s *session) done(t *task, j Job) []*task {
 	switch j.Kind {
 	case store.Reference:
@@ -328,6 +336,7 @@ func (s *session) done(t *task, j Job) []*task {
 }
 
 // put stores what a job computed.
+// The record states this program and machine, and the seconds of one core.
 func (s *session) put(j Job, body any, seconds float64) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -425,6 +434,7 @@ func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (ora
 }
 
 // fail notes a failure, unless the run was ended: its error then says why.
+// A failure is one line of the summary, with the job's name.
 func (s *session) fail(t *task, err error) {
 	if !s.ended() {
 		s.summary.Failures = append(s.summary.Failures, Failure{t.name, err})
@@ -432,12 +442,14 @@ func (s *session) fail(t *task, err error) {
 }
 
 // giveUp takes a task as over without a record.
+// Its cost leaves the time left, and does not count for the speed.
 func (s *session) giveUp(t *task, err error) {
 	s.progress.end(t, false)
 	s.fail(t, err)
 }
 
 // setReference takes a reference from the store, and reports whether it is there.
+// A record that cannot be decoded counts as missing, and is computed again.
 func (s *session) setReference(j Job) bool {
 	ref, machine := LoadReference(s.Store, j.Key)
 	if ref != nil {

@@ -60,10 +60,19 @@ func TestJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &j); code != exitOK || err != nil || !j.Accepted {
 		t.Errorf("good chains: exit code %d, %s%s, %v", code, stdout, stderr, err)
 	}
-	// The two side by side are the same chains, told apart by a column.
-	_, both, stderr := call(t, "sample", "--dataset", "linear", "--integrator", "baoab", "--h", "0.05", "--samples", "300", "--predictions", "--chains", "2")
-	if err := os.WriteFile("both.csv", []byte(both), 0o644); err != nil {
-		t.Fatal(err, stderr)
+	// The same chains in one file, told apart by a column, as sample --chains writes them.
+	var both strings.Builder
+	for i, name := range []string{"a.csv", "b.csv"} {
+		header, rows, _ := strings.Cut(read(t, name), "\n")
+		if i == 0 {
+			both.WriteString("chain," + header + "\n")
+		}
+		for row := range strings.Lines(rows) {
+			both.WriteString(strconv.Itoa(i) + "," + row)
+		}
+	}
+	if err := os.WriteFile("both.csv", []byte(both.String()), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	if _, again, _ := call(t, "judge", "--dataset", "linear", "both.csv", "--json"); again != stdout {
 		t.Errorf("two chains of a file are judged otherwise than in two files:\n%s\n%s", again, stdout)
