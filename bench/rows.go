@@ -188,7 +188,8 @@ func (s Results) Table(plans []Plan) *table.Table {
 				maps.Copy(row, map[string]any{
 					"dataset": j.Spec.Dataset, "split": j.Spec.Split, "model": j.Spec.Model,
 					"oracle": j.Spec.ID(),
-					"check":  c.Name, "value": c.Value, "low": c.Low, "high": c.High, "pass": c.Pass,
+					"check":  c.Name, "value": c.Value, "low": c.Low, "high": c.High,
+					"pass": c.Pass,
 				})
 				t.Add(c, row)
 			}

@@ -20,6 +20,7 @@ import (
 )
 
 // helpWidth is how many columns the help takes.
+// It fits a terminal of usual width, and the documents.
 const helpWidth = 100
 
 // newRoot returns the tree of commands, with no flag set yet.
@@ -126,6 +127,7 @@ func finish(c *cobra.Command) {
 
 // namedValue is a flag's value with the name that it has in the help. The usage
 // of a flag begins with this name, in backquotes.
+// Shells complete the value by it, too.
 type namedValue struct {
 	pflag.Value
 	name string
@@ -136,6 +138,7 @@ func (v namedValue) Type() string { return v.name }
 
 // noArguments is the check of commands that take no arguments. It names the first one,
 // where cobra's own takes it for a command.
+// Commands without arguments of their own use it.
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("unexpected argument %q", args[0])
@@ -145,6 +148,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 
 // checkArguments returns the command's check of its arguments, whose error is a usage
 // error that says what is wanted.
+// What is wanted is the rest of the command's line of use.
 func checkArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		err := check(c, args)
@@ -215,6 +219,7 @@ func printJSON(w io.Writer, indent string, v any) error {
 }
 
 // version is the commit, the Go version, and the instruction set in use.
+// A program of go test knows no commit.
 func version() string {
 	return fmt.Sprintf("hambench %s, %s, kernels %s",
 		cmp.Or(sweep.Commit(), "of an unknown commit"), runtime.Version(), kernel.ISA())

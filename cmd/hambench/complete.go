@@ -44,6 +44,7 @@ hambench completion fish | source into config.fish.`,
 // bashCompletion writes the script without its quoting. No name needs it, and with
 // it bash would compare the quoted commas of a list to those that were typed, and
 // offer nothing.
+// Its error is that of the writer or of cobra.
 func bashCompletion(root *cobra.Command, w io.Writer) error {
 	var script bytes.Buffer
 	if err := root.GenBashCompletionV2(&script, true); err != nil {

@@ -57,6 +57,7 @@ func filesCommand(name, about, example string, run func(c *cobra.Command, r *dat
 
 // statuses looks at all files of the sets; builtin are the sets that have none.
 // An unknown name is a usage error that lists the data sets.
+// Nothing is fetched.
 func statuses(r *datasets.Resolver, names []string) (builtin []string, files []datasets.Status,
 	err error) {
 	for _, name := range names {

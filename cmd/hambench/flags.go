@@ -109,6 +109,7 @@ func (f *selection) check() error {
 // listValue is a flag's value of several, separated by commas, each of which is read
 // when the flag is set. A name that is missing between commas is read as "", which
 // no lookup finds: a list of commas must not stand for everything.
+// It is not pflag's list, whose values may hold quoted commas and are not looked up.
 type listValue[T any] struct {
 	typed  string
 	values *[]T
@@ -117,6 +118,7 @@ type listValue[T any] struct {
 
 // listOf registers a flag that takes a list; without it, and with an empty one,
 // there are no values.
+// read is called for each name, and its error names what is there.
 func listOf[T any](fs *pflag.FlagSet, values *[]T, name, about string,
 	read func(string) (T, error)) {
 	fs.Var(&listValue[T]{"", values, read}, name, about)
@@ -149,6 +151,7 @@ func (l *listValue[T]) Set(s string) error {
 }
 
 // choice is a flag's value that is one of some words.
+// A word that is none of them is refused when the flag is read.
 type choice struct {
 	value *string
 	known []string
@@ -161,6 +164,7 @@ func oneOf(fs *pflag.FlagSet, value *string, name, about string, known ...string
 }
 
 // wordUsage returns the usage of a flag that takes one of some words.
+// The name of the value is WORD, by which shells complete it.
 func wordUsage(about string, words []string) string {
 	return fmt.Sprintf("`WORD` %s: %s", about, strings.Join(words, ", "))
 }

@@ -22,6 +22,7 @@ import (
 )
 
 // lists are the names of the lists of what there is.
+// They are in the order in which list prints them.
 var lists = []string{"models", "datasets", "integrators", "estimators", "schemes", "studies",
 	"profiles", "settings"}
 
@@ -74,6 +75,7 @@ settings of a chain: the names they have in files, flags and columns, range and 
 }
 
 // completeList completes the name of a list, and after studies that of a study.
+// Other lists take no further name.
 func completeList(c *cobra.Command, args []string, typed string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	if len(args) == 1 && args[0] == "studies" {
@@ -100,6 +102,7 @@ func writeList(w io.Writer, name string) error {
 // with its description. Integrators have their claims and the structure that probing
 // the step finds. Three listings are not in lists: "fixed schemes" and "problems" are
 // those of certify, "reproduced studies" those of reproduce.
+// The rows are those of the registries of the packages, in their order.
 func listing(name string) (header []string, rows [][]string) {
 	switch name {
 	case "models":

@@ -31,6 +31,7 @@ const (
 )
 
 // errTerminated is the cause of a context that SIGTERM has cancelled.
+// Exit codes tell SIGTERM from Ctrl-C by it.
 var errTerminated = fmt.Errorf("%w", context.Canceled)
 
 // main runs the command line until it ends or a signal asks it to: results that are complete
@@ -66,6 +67,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 }
 
 // output remembers the first failed write, so commands need not check their own.
+// It also knows whether it is a terminal, for the width and colours of tables.
 type output struct {
 	io.Writer
 	err error
@@ -97,6 +99,7 @@ func (o *output) Colours() bool {
 
 // errorLine returns the line for an error. It begins with the program's name, and
 // neither repeats that nor says twice that the command was interrupted.
+// Errors of commands begin with the command; all others get the program's name here.
 func errorLine(err error) string {
 	line := err.Error()
 	if before, ok := strings.CutSuffix(line, context.Canceled.Error()); ok {
@@ -112,6 +115,7 @@ func errorLine(err error) string {
 }
 
 // exitCode is that of an error; cause is why the command was cancelled.
+// An interrupted command has the code of its signal, whatever error it ended with.
 func exitCode(err, cause error) int {
 	var bad *usage.Error
 	switch {

@@ -68,6 +68,7 @@ type sampleFlags struct {
 }
 
 // settingValue is the flag of a setting of the chains.
+// It implements pflag.Value by the setting's declaration.
 type settingValue struct {
 	bench.Setting
 	cell  *bench.Cell

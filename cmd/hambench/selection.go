@@ -22,12 +22,20 @@ import (
 // selection is what a command works on: the values of the flags that several
 // commands share, and what the command has opened for them. It is studies with
 // their results in a store, or the posterior of a model on a data set's split.
+// Commands embed it or have one of their own; register fills it in before they run, and
+// closes what they opened.
 type selection struct {
-	asked                            bench.Profile // by name, with what flags change of it
-	only, on                         []string
-	dataset, model                   string
-	noise                            float64
-	split                            int
+	// asked is the profile by its name, with what flags change in it; only and on are the
+	// studies and data sets to use, nil for all.
+	asked    bench.Profile
+	only, on []string
+	// dataset, model, noise and split name one posterior; noise is the variance of the
+	// likelihood of a data set in a file.
+	dataset, model string
+	noise          float64
+	split          int
+	// data is the folder with copies of data files, out that of results; timeout is how long
+	// a command in another process may take for an answer.
 	data, out                        string
 	dryRun, missingOnly, figuresOnly bool
 	timeout                          time.Duration

@@ -50,6 +50,7 @@ type clusterRun struct {
 }
 
 // passedOn are the flags that are passed to the workers as given.
+// Flags that say where and how fast, such as --workers, are the job's own.
 const passedOn = selectionFlags + " data exec-timeout " + datasetFlags
 
 // registerCluster adds the flags of the run, which workers get as typed, and those of the
@@ -185,6 +186,7 @@ func environment() []slurm.Var {
 }
 
 // absolute returns the path seen from everywhere; as it is if that is unknown.
+// Jobs start in another folder than the command.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil && path != "" {
 		return abs

@@ -44,6 +44,7 @@ same lines as quarantined, and the exit code is 0.`,
 // verifyStore prints a line for each record or file that cannot be used and for each pair of
 // records that differ, and then counts. What the next run will not mend by itself, or has yet
 // to quarantine, is an error.
+// A store that cannot be opened, or is of another format, is reported as such and left alone.
 func (f *selection) verifyStore() error {
 	r, err := store.Verify(storePath(f.out))
 	if err != nil {
