@@ -285,6 +285,9 @@ func TestPlantedBugsAreRefuted(t *testing.T) {
 		{"half step in the wrong place", late, "full", map[Kind]string{Gaussian: "theta.cov", Scalar: "theta^2"}, 1},
 	} {
 		for _, p := range []*Problem{gaussianBuiltin(), scalarBuiltin()} {
+			if !*all && p.Kind == Scalar && c.order > 1 {
+				continue
+			}
 			t.Run(c.name+"/"+p.Name, func(t *testing.T) {
 				s, err := Schemes(c.scheme)
 				if err != nil {
@@ -467,7 +470,7 @@ func TestCertifyStopsWhenItIsCancelled(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var onPoint atomic.Int64 // when, in nanoseconds of Unix time
-		time.AfterFunc(time.Second/2, func() {
+		time.AfterFunc(time.Second/8, func() {
 			onPoint.Store(time.Now().UnixNano())
 			cancel()
 		})
