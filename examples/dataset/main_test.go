@@ -13,7 +13,7 @@ func TestAFileIsSweptUnderBothModels(t *testing.T) {
 	if err := run(t.Context(), &out, dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, panel := range []string{"| bearings, network ", "| bearings, line "} {
+	for _, panel := range []string{"| bearings | network ", "| bearings | line "} {
 		if n := strings.Count(out.String(), panel); n != 6 {
 			t.Errorf("%d rows with %q: want 6, three steps and two batch sizes:\n%s", n, panel, out.String())
 		}
