@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"hambench/bench/store"
 	"hambench/bench/table"
@@ -34,6 +35,10 @@ const (
 	OfProgram = "program" // made by NewStudy
 )
 
+// MadeColumn says when the job of a row was done, in UTC: what was known when a test was
+// frozen cannot decide it. It is empty of records without a time.
+const MadeColumn = "made"
+
 // parametersColumn has an integrator's own parameters where they are not its defaults:
 // name=value name=value. Each has a column of its name, too.
 const parametersColumn = "parameters"
@@ -51,7 +56,8 @@ var (
 		{Name: "key", Kind: table.Text},     // of the job
 		{Name: "arch", Kind: table.Text},
 		{Name: "isa", Kind: table.Text},
-		{Name: "place", Kind: table.Number}, // of the job in its study's list
+		{Name: MadeColumn, Kind: table.Text}, // when the number was stored, as 2026-11-23T01:02:03Z
+		{Name: "place", Kind: table.Number},  // of the job in its study's list
 	}
 	resultColumns = []table.Column{
 		{Name: parametersColumn, Kind: table.Text},
@@ -151,16 +157,19 @@ func (s Results) Table(plans []Plan) *table.Table {
 	for _, p := range plans {
 		origin := map[string]any{"study": p.ID, "origin": p.Source(), "profile": p.Profile}
 		place := 0
-		next := func(record, key string, m store.Machine) map[string]any {
+		next := func(record, key string, made store.Made) map[string]any {
 			place++
 			row := maps.Clone(origin)
 			maps.Copy(row, map[string]any{"record": record, "key": key, "place": place,
-				"arch": m.Arch, "isa": m.ISA})
+				"arch": made.Arch, "isa": made.ISA})
+			if !made.Time.IsZero() {
+				row[MadeColumn] = made.Time.UTC().Format(time.RFC3339)
+			}
 			return row
 		}
 		for _, j := range p.Cells {
 			r, ok := s.Result(j.Key)
-			row := next(CellRecord, j.Key, r.Made.Machine)
+			row := next(CellRecord, j.Key, r.Made)
 			j.fill(row, r, !ok)
 			r.Cell = j.Cell
 			t.Add(r, row)
@@ -175,7 +184,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 			}
 			for _, r := range found {
 				for _, values := range exactRows(r) {
-					row := next("", j.Key, made.Machine)
+					row := next("", j.Key, made)
 					maps.Copy(row, of)
 					maps.Copy(row, values)
 					t.Add(r, row)
@@ -184,7 +193,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 		}
 		for _, j := range p.References {
 			for _, c := range s.checks(j.Key) {
-				row := next(CheckRecord, j.Key, store.Machine{})
+				row := next(CheckRecord, j.Key, store.Made{})
 				maps.Copy(row, map[string]any{
 					"dataset": j.Spec.Dataset, "split": j.Spec.Split, "model": j.Spec.Model,
 					"oracle": j.Spec.ID(),

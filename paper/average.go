@@ -12,6 +12,7 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/table"
+	"hambench/certify"
 )
 
 // fewest is how many replicates an interval needs: with fewer, Student's quantile is so
@@ -63,7 +64,8 @@ func (x *evaluation) interval() Finding {
 	means := x.replicateMeans()
 	mean, half := student(means, x.Level)
 	e := estimate{value: mean, low: mean - half, high: mean + half}
-	if x.Statistic == bench.ShareStatistic && half == 0 { // scatter says nothing here
+	shares := x.Statistic == bench.ShareStatistic || x.Statistic == worseStatistic
+	if shares && half == 0 { // scatter says nothing here
 		e.low, e.high = x.binomial(mean)
 	}
 	return x.decideMean(e, means)
@@ -118,14 +120,11 @@ func quantile(probability float64, freedom int) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(freedom)}.Quantile(1 - probability/2)
 }
 
-// binomial is the interval of Clopper and Pearson for the probability of what happened
-// in a share of the case's values. It takes the chains of a data set for independent, which
-// Student's interval does not, and stands in where that has no width.
+// binomial is the interval of Clopper and Pearson for a share that is the same on all
+// replicates, each of which counts once: chains on one data set are no replicates of one
+// another. It stands in where Student's interval has no width.
 func (x *evaluation) binomial(share float64) (low, high float64) {
-	n, tail := 0., (1-x.Level)/2
-	for _, values := range x.values {
-		n += float64(len(values))
-	}
+	n, tail := float64(len(x.values)), (1-x.Level)/2
 	k := math.Round(share * n)
 	if low, high = 0, 1; k > 0 {
 		low = distuv.Beta{Alpha: k, Beta: n - k + 1}.Quantile(tail)
@@ -208,21 +207,121 @@ func (x *evaluation) slopes() Finding {
 // excessRatios averages both sides over the pairs of a replicate. The interval of the
 // ratio of their means is Fieller's: a ratio of two distances that share a sampling floor
 // is pulled to 1, that of their excesses over the floor is not, but may divide by little.
+// The ratio of distances is stated beside it where the numbers are excesses over a floor
+// that was measured.
 func (x *evaluation) excessRatios(pairs []table.Pair) Finding {
-	for _, p := range pairs {
-		x.add(p.Left.Rows()[0], x.mean(p.Left))
+	excess, ratios := x.fiellerOf(pairs)
+	f := x.decideMean(excess, ratios)
+	if x.Of == aboveFloor && len(pairs) > 0 {
+		f.Excess = excess.interval()
+		x.stateDistances(&f, pairs)
 	}
-	above := x.replicateMeans()
+	return f
+}
+
+// fiellerOf is the ratio of the means of both sides over replicates, and that of each. The
+// numbers of the left side stay added.
+func (x *evaluation) fiellerOf(pairs []table.Pair) (e estimate, ratios []float64) {
+	sides := [2][]float64{}
+	for i := range sides {
+		clear(x.values)
+		for _, p := range pairs {
+			x.add(p.Left.Rows()[0], x.mean([2]*table.Table{p.Left, p.Right}[i]))
+		}
+		sides[i] = x.replicateMeans()
+	}
+	for i, above := range sides[0] {
+		ratios = append(ratios, above/sides[1][i])
+	}
+	return fieller(sides[0], sides[1], x.Level), ratios
+}
+
+// stateDistances adds the ratio of distances of the pairs to a finding, by its logarithm.
+// It decides nothing.
+func (x *evaluation) stateDistances(f *Finding, pairs []table.Pair) {
 	clear(x.values)
-	for _, p := range pairs {
-		x.add(p.Left.Rows()[0], x.mean(p.Right))
+	x.addLogarithms(pairs, func(r table.Row) float64 { return r.Number("ks") })
+	mean, half := student(x.replicateMeans(), x.Level)
+	e := estimate{value: math.Exp(mean), low: math.Exp(mean - half), high: math.Exp(mean + half)}
+	f.Distance = e.interval()
+	text := fmt.Sprintf("%.2f, in [%.2f, %.2f]", e.value, e.low, e.high)
+	f.note("ratio of distances, which share the floor", e.value, text)
+	f.Summary += "; distances " + text
+}
+
+// interval is the estimate as findings have it. Ends that are not known are NaN.
+func (e estimate) interval() *Interval {
+	if e.open != "" {
+		e.low, e.high = math.NaN(), math.NaN()
 	}
-	below := x.replicateMeans()
-	ratios := make([]float64, len(above))
-	for i := range above {
-		ratios[i] = above[i] / below[i]
+	return &Interval{certify.Number(e.value), certify.Number(e.low), certify.Number(e.high)}
+}
+
+// worse decides by the share of pairs in which the left side is worse: it alone diverged, or
+// has the larger number. So chains that diverged count, where a ratio could not have them.
+// A tie is half. Pairs both of which diverged say nothing, and are counted. The ratios
+// of finite pairs are stated, without deciding.
+func (x *evaluation) worse() Finding {
+	x.over(x.selected)
+	pairs := x.pairs()
+	excess, _ := x.fiellerOf(pairs)
+	clear(x.values)
+	neither := 0
+	for _, line := range x.compared() {
+		for _, p := range line {
+			left, right := anyDiverged(p.Left), anyDiverged(p.Right)
+			difference := x.mean(p.Left) - x.mean(p.Right)
+			share := 0.5
+			switch {
+			case left && right:
+				neither++
+				continue
+			case left || !right && difference > 0:
+				share = 1
+			case right || difference < 0:
+				share = 0
+			}
+			x.add(p.Left.Rows()[0], share)
+		}
 	}
-	return x.decideMean(fieller(above, below, x.Level), ratios)
+	x.count("pairs both of which diverged, which are left out", neither)
+	a, b := x.sides()
+	x.what, x.scale = "share of pairs in which "+a+" is worse than "+b, asShare
+	f := x.interval()
+	if len(pairs) > 0 {
+		f.Excess = excess.interval()
+		f.Summary += fmt.Sprintf("; finite pairs: excess %.2f times", excess.value)
+		x.stateDistances(&f, pairs)
+	}
+	return f
+}
+
+// divergence decides by the share of pairs in which the left side diverged less the share
+// in which the right one did. Where no chain diverged the difference is 0.
+func (x *evaluation) divergence() Finding {
+	x.over(x.selected)
+	shares := func(rows *table.Table) (share float64) {
+		for _, r := range rows.Rows() {
+			share += indicator(diverged(r)) / float64(rows.Len())
+		}
+		return share
+	}
+	left, right, n := 0., 0., 0.
+	for _, line := range x.compared() {
+		for _, p := range line {
+			l, r := shares(p.Left), shares(p.Right)
+			left, right, n = left+l, right+r, n+1
+			x.add(p.Left.Rows()[0], l-r)
+		}
+	}
+	a, b := x.sides()
+	x.what = "share diverged, " + a + " less " + b
+	f := x.interval()
+	if n > 0 {
+		f.add("share diverged, "+a, left/n, "%.3f")
+		f.add("share diverged, "+b, right/n, "%.3f")
+	}
+	return f
 }
 
 // fieller is the interval of the ratio of two means whose values come in pairs: the

@@ -39,6 +39,10 @@ type Claim struct {
 	Where string `json:"where" toml:"source"`
 	Test  string `json:"test"`       // how it is decided, with the criterion
 	Own   bool   `json:"-" toml:"-"` // of a user's study, which states it
+	// Undecided says why no number here can decide the claim, if none can: what is compared
+	// is not the same, or the store lacks the scores.
+	Undecided string `json:"-"`
+	Freeze
 	// Cases decide a claim that is data: each must hold. Decide may use them.
 	Cases []Case `json:"-" toml:"case"`
 	// Notes are what a reader should know, by the verdict, or by "decided" for both that
@@ -57,6 +61,23 @@ type Finding struct {
 	Summary string   `json:"summary"`          // the outcome in one line: the number that decides
 	Detail  string   `json:"detail,omitempty"` // what a reader should know beyond it; may be empty
 	Numbers []Number `json:"numbers"`
+	// Excess is the ratio of excesses over the floor, Distance that of distances, where the
+	// claim is about one; nil otherwise. The former decides: distances share the floor,
+	// which pulls their ratio to 1.
+	Excess   *Interval `json:"excess"`
+	Distance *Interval `json:"distance"`
+	// Read is how many rows the cases read. BeforeFreeze says that some of them were known
+	// when the test was frozen, TestChanged that the test is another one since.
+	Read         int  `json:"rows_read"`
+	BeforeFreeze bool `json:"before_freeze"`
+	TestChanged  bool `json:"test_changed"`
+}
+
+// Interval is a number with its confidence interval.
+type Interval struct {
+	Value certify.Number `json:"value"`
+	Low   certify.Number `json:"low"` // null where there is no interval, as High
+	High  certify.Number `json:"high"`
 }
 
 // Number is one of the numbers behind a verdict, as tables and JSON list it.
@@ -131,7 +152,6 @@ var programs = map[string]func(of []*evaluation) Finding{
 	"cyclic-order":            cyclicOrder,
 	"toy-law":                 toyLaw,
 	"bottleneck-exact":        bottleneckExact,
-	"bottleneck-sampled":      bottleneckSampled,
 	"inner-error-exact":       innerErrorExact,
 	"sghmc-correction":        sghmcCorrection,
 	"all-converge":            allConverge,
@@ -178,6 +198,7 @@ func Decide(claims []Claim, rows *table.Table) []Decision {
 			note += c.Notes["decided"]
 		}
 		f.Detail = strings.TrimSpace(f.Detail + " " + note)
+		f.TestChanged = c.changed()
 		out = append(out, Decision{c, f})
 	}
 	return out
@@ -198,6 +219,21 @@ func (c Claim) decide(rows *table.Table) Finding {
 		}
 		of = append(of, x)
 	}
+	f := c.decideBy(of)
+	for _, x := range of {
+		for _, read := range x.read {
+			f.Read += read.Len()
+			f.BeforeFreeze = f.BeforeFreeze || slices.ContainsFunc(read.Rows(), c.older)
+		}
+	}
+	if c.Undecided != "" {
+		f.Verdict, f.Summary = NotDecided, c.Undecided+"; "+f.Summary
+	}
+	return f
+}
+
+// decideBy decides by cases that have rows, or by the program that reads them.
+func (c Claim) decideBy(of []*evaluation) Finding {
 	if c.program != nil {
 		return c.program(of)
 	}

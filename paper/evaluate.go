@@ -31,13 +31,14 @@ type Case struct {
 	// line has the rows that differ in the step alone; steps at which one of the two
 	// chains diverged do not count.
 	At string
-	// Visible leaves out ratios of chains all of which are where right ones are.
-	Visible bool
 	// Replicates is the column of what an interval is over; by default data sets, or the
 	// splits or seeds of the only one.
 	Replicates string
 	// Optional cases may have no rows, where a program decides.
 	Optional bool
+	// SameSplits says that the splits of a published table are those of our chains, so that
+	// only the noise of chains lies between the numbers.
+	SameSplits bool `toml:"same-splits"`
 	// Summary formats what a best-ratio or a program found, for people.
 	Summary string
 }
@@ -47,7 +48,16 @@ type Case struct {
 const (
 	bestRatioStatistic = "best-ratio" // of each number over the least of its rivals'
 	publishedStatistic = "published"  // differences from a table of the paper
+	worseStatistic     = "worse"      // share of pairs whose left chain alone diverged or is worse
+	divergedStatistic  = "diverged"   // share that diverged, left less right
 )
+
+// aboveFloor is the distance above the floor that was measured: a column of built-in claims
+// alone, whose studies have full batches at small steps.
+const aboveFloor = "above-floor"
+
+// defaultLevel is the confidence of intervals of cases that state none.
+const defaultLevel = 0.99
 
 // evaluation is a case with the rows that it is decided by, and what was left out. One is
 // made for each decision: it collects numbers by replicate, counts and names as its
@@ -63,6 +73,8 @@ type evaluation struct {
 	left      map[string]map[string]bool // names of chains that were left out, by the reason
 	stability []Number                   // counts of chains that diverged
 	failures  map[table.Key]float64      // checks that failed, by reference
+	floors    map[table.Key]float64      // measured, by floorColumns
+	read      []*table.Table             // rows that were selected, of either side of a ratio
 }
 
 // Reasons why chains are left out, and what is not known of those that are not. The texts
@@ -77,7 +89,7 @@ const (
 // the chains that record the number of failed checks, by data set and split; of the checks
 // in a store that has the references themselves, by reference.
 func newEvaluation(c Case, all *table.Table) *evaluation {
-	c.Level = cmp.Or(c.Level, 0.99)
+	c.Level = cmp.Or(c.Level, defaultLevel)
 	x := &evaluation{
 		Case: c, all: all, what: c.Statistic + " of " + c.Of,
 		values: make(map[string][]float64), left: make(map[string]map[string]bool),
@@ -91,8 +103,34 @@ func newEvaluation(c Case, all *table.Table) *evaluation {
 			x.failures[r.Key("oracle")] += 1 - indicator(r.Get("pass").Truth())
 		}
 	}
+	if c.Of == aboveFloor {
+		x.floors = measuredFloors(all)
+	}
 	x.selected = x.rows(c.Where)
 	return x
+}
+
+// floorColumns tell floors apart: chains that differ in other settings share one, so that
+// it does not favour a side of a ratio.
+var floorColumns = []string{
+	"dataset", "split", "seed", "model", "observe", "samples", "friction",
+}
+
+// measuredFloors returns the distance that chains without visible error have, their
+// autocorrelation included: the median of the full batch, N_l = 1, at the smallest step at
+// which there is one.
+func measuredFloors(rows *table.Table) map[table.Key]float64 {
+	floors := make(map[table.Key]float64)
+	full := rows.Where("K", 1).Filter(func(r table.Row) bool {
+		ks := r.Number("ks")
+		return ks == ks && !diverged(r) && !(r.Number("nl") > 1) && r.Number("h") > 0
+	})
+	for _, g := range full.GroupBy(floorColumns...) {
+		ks := g.Sort("h").GroupBy("h")[0].Numbers("ks")
+		slices.Sort(ks)
+		floors[g.Key] = (ks[(len(ks)-1)/2] + ks[len(ks)/2]) / 2
+	}
+	return floors
 }
 
 // statistics decide a case by the rows that it selects, by their names.
@@ -107,6 +145,8 @@ var statistics = map[string]func(x *evaluation) Finding{
 	bench.MeanStatistic:     (*evaluation).means,
 	bench.ShareStatistic:    (*evaluation).means,
 	bench.DistanceStatistic: (*evaluation).means,
+	worseStatistic:          (*evaluation).worse,
+	divergedStatistic:       (*evaluation).divergence,
 	bestRatioStatistic:      (*evaluation).decideRivals,
 	publishedStatistic:      (*evaluation).published,
 }
@@ -177,8 +217,9 @@ func (x *evaluation) study() string {
 // of its own are left out and named. Errors are taken as they are: NaN says that the chain
 // has no stationary law at that step, and the orders of such a chain may still be known.
 func (x *evaluation) rows(where map[string][]any) *table.Table {
-	judged := slices.Contains([]string{"ks", bench.ExcessColumn, bench.RightColumn}, x.Of)
-	return bench.Selected(x.all, where).Filter(func(r table.Row) bool {
+	judged := slices.Contains([]string{
+		"ks", bench.ExcessColumn, bench.RightColumn, aboveFloor}, x.Of)
+	found := bench.Selected(x.all, where).Filter(func(r table.Row) bool {
 		switch {
 		case r.Get("missing").Truth():
 			x.missing++
@@ -189,6 +230,8 @@ func (x *evaluation) rows(where map[string][]any) *table.Table {
 		v := x.number(r)
 		return v == v && (!judged || x.judges(r))
 	})
+	x.read = append(x.read, found)
+	return found
 }
 
 // judges reports whether a chain's distance says something, and keeps why it does not. A
@@ -216,13 +259,19 @@ func (x *evaluation) judges(r table.Row) bool {
 }
 
 // number is the case's column as a number, 1 for true; NaN if the row has none. An error
-// that is not above its resolution is 0. Two columns are derived: the excess of a distance,
-// and whether the chain is where right ones are.
+// that is not above its resolution is 0. Three columns are derived: the excess of a distance
+// over the mean self-distance, that over the measured floor, which is the former where none
+// was measured, and whether the chain is where right ones are.
 func (x *evaluation) number(r table.Row) float64 {
 	switch x.Of {
 	case "error":
 		return resolved(r)
 	case bench.ExcessColumn:
+		return excess(r)
+	case aboveFloor:
+		if floor, ok := x.floors[r.Key(floorColumns...)]; ok {
+			return r.Number("ks") - floor
+		}
 		return excess(r)
 	case bench.RightColumn:
 		if ks := r.Number("ks"); ks != ks {
@@ -428,26 +477,38 @@ func (x *evaluation) sides() (above, below string) {
 	return selection(x.Where), selection(x.Over)
 }
 
-// pairs returns rows that differ in what is compared alone: for each step, or for the one
-// of each line that the case wants. The right side has a row for each combination of the
-// values that it is compared with; where one of them is not there, there is no pair. Pairs
-// with a chain that diverged have no accuracy: they are left out, and counted as
-// statements about stability.
-func (x *evaluation) pairs() (pairs []table.Pair) {
+// compared returns lines of rows that differ in the step and in what is compared alone, and
+// in each line the pairs by step. The right side of a pair has a row for each combination
+// of the values that it is compared with; where one of them is not there, there is no pair.
+func (x *evaluation) compared() (lines [][]table.Pair) {
+	a, b := x.sides()
+	x.what = a + " / " + b
 	sides := 1 // rows that a ratio divides by
 	for _, values := range x.Over {
 		sides *= len(values)
 	}
-	var alone, others int
-	compared := slices.Collect(maps.Keys(x.Over))
-	// A line has the rows that differ in the step and in what is compared alone.
+	over := slices.Collect(maps.Keys(x.Over))
 	for _, line := range table.Join(x.selected, x.rows(x.denominators()), x.shared()...) {
-		var kept []table.Pair
+		var whole []table.Pair
 		for _, p := range table.Join(line.Left, line.Right, "h") {
-			if p.Left.Len() == 0 || len(p.Right.GroupBy(compared...)) < sides ||
-				x.Visible && !visible(p.Left) && !visible(p.Right) {
-				continue
+			if p.Left.Len() > 0 && len(p.Right.GroupBy(over...)) >= sides {
+				whole = append(whole, p)
 			}
+		}
+		lines = append(lines, whole)
+	}
+	return lines
+}
+
+// pairs returns the compared pairs both of whose sides stayed finite: for each step, or for
+// the one of each line that the case wants. Pairs with a chain that diverged have no
+// accuracy: they are counted as statements about stability, which the statistics worse
+// and diverged decide by.
+func (x *evaluation) pairs() (pairs []table.Pair) {
+	var alone, others int
+	for _, line := range x.compared() {
+		var kept []table.Pair
+		for _, p := range line {
 			switch left, right := anyDiverged(p.Left), anyDiverged(p.Right); {
 			case left && !right:
 				alone++
@@ -463,7 +524,6 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 		pairs = append(pairs, kept...)
 	}
 	a, b := x.sides()
-	x.what = a + " / " + b
 	// Exact errors of a chain without a stationary law are NaN, and not counted here.
 	switch {
 	case x.exact():
@@ -479,13 +539,6 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 
 // stepOf is the step of a pair, which both sides share.
 func stepOf(p table.Pair) float64 { return p.Left.Rows()[0].Number("h") }
-
-// visible reports whether a finite chain is not where right ones are: only there can
-// distances show which of two chains is better, and elsewhere they are noise.
-func visible(rows *table.Table) bool {
-	off := func(r table.Row) bool { return !diverged(r) && !right(r) }
-	return slices.ContainsFunc(rows.Rows(), off)
-}
 
 // count adds a statement about stability.
 func (x *evaluation) count(name string, n int) {
@@ -534,12 +587,21 @@ func (x *evaluation) ratios() Finding {
 		return x.excessRatios(pairs)
 	}
 	x.scale = math.Exp
-	for _, p := range pairs { // by the geometric mean of what they divide by
-		sum := 0.0
-		for _, r := range p.Right.Rows() {
-			sum += math.Log(x.mean(p.Left) / x.number(r))
-		}
-		x.add(p.Left.Rows()[0], sum/float64(p.Right.Len()))
-	}
+	x.addLogarithms(pairs, x.number)
 	return x.interval()
+}
+
+// addLogarithms adds the logarithm of the ratio of each pair: of the left side's mean to
+// the geometric mean of the right side's.
+func (x *evaluation) addLogarithms(pairs []table.Pair, number func(table.Row) float64) {
+	for _, p := range pairs {
+		left, below := 0.0, 0.0
+		for _, r := range p.Left.Rows() {
+			left += number(r) / float64(p.Left.Len())
+		}
+		for _, r := range p.Right.Rows() {
+			below += math.Log(number(r)) / float64(p.Right.Len())
+		}
+		x.add(p.Left.Rows()[0], math.Log(left)-below)
+	}
 }

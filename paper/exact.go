@@ -43,10 +43,11 @@ func quasiSymplectic(of []*evaluation) Finding {
 }
 
 // decideDuels counts, for each of two laws and each observable, the steps at which the
-// first has the smaller error, that is a quotient below 1. Losing at every step refutes;
-// losing at some refutes, too, unless that is left open. Steps at which one of the two is
+// first has the smaller error, that is a quotient below 1. Of a claim about every step,
+// one that is lost refutes. Of a tendency, losing most comparisons refutes, and an
+// observable that is lost at every step leaves it open. Steps at which one of the two is
 // unstable, or both errors are below their resolution, are no comparisons.
-func decideDuels(all []quotient, open bool) Finding {
+func decideDuels(all []quotient, tendency bool) Finding {
 	f := Finding{Verdict: Confirmed}
 	won := make(map[string]int)
 	of := make(map[string]int)
@@ -66,11 +67,14 @@ func decideDuels(all []quotient, open bool) Finding {
 		text := fmt.Sprintf("%d of %d", won[name], of[name])
 		f.note("steps with the smaller error, "+name, float64(won[name]), text)
 		switch {
-		case won[name] == 0 || won[name] < of[name] && !open:
+		case won[name] == 0 && tendency:
+			f.Verdict, lost = NotDecided, append(lost, name)
+		case won[name] < of[name] && !tendency:
 			f.Verdict, lost = Refuted, append(lost, name)
-		case won[name] < of[name] && f.Verdict == Confirmed:
-			f.Verdict = NotDecided
 		}
+	}
+	if tendency && 2*wins < len(all) {
+		f.Verdict = Refuted
 	}
 	f.Summary = fmt.Sprintf("smaller error in %d of %d comparisons", wins, len(all))
 	if len(lost) > 0 {
@@ -90,8 +94,7 @@ func higherOrderBetter(of []*evaluation) Finding {
 }
 
 // quasiSymplecticBetter compares schemes that claim one order of the joint law and have
-// the same observables, one of which is quasi-symplectic. Where neither is better at all
-// steps, that is left open.
+// the same observables, one of which is quasi-symplectic.
 func quasiSymplecticBetter(of []*evaluation) Finding {
 	structured := func(g table.Group) bool {
 		return g.Get("constant_determinant").Truth() && g.Get("symplectic_limit").Truth()
@@ -299,42 +302,40 @@ func closedForm(of []*evaluation) Finding {
 	return f
 }
 
-// sghmcCorrection is decided exactly, by the first case: a ratio of errors outside its
-// interval is a difference, and refutes. Sampled chains alone, the last case, do not show
-// an error below their noise, so they do not confirm; where they do show a difference, it
-// is one. The orders between are for readers.
+// sghmcCorrection compares the orders of θ with the correction and without it, in random
+// orders: the ratio of errors at a step follows from them, and from the step alone. The
+// first case is of sghmc, the second of leapfrog; where the orders are the same, sampled
+// chains decide, by the remaining cases.
 func sghmcCorrection(of []*evaluation) Finding {
-	f := Finding{Verdict: Confirmed}
-	by := make(map[string][]float64) // ratios, by scheme
-	for _, q := range of[0].quotients() {
-		scheme := q.row.Text("scheme")
-		f.add(fmt.Sprintf("%s, %s, %s, %s, h = %g", of[0].what, scheme,
-			q.row.Text("problem"), q.row.Text("observable"), q.row.Number("h")), q.value, "%.3g")
-		by[scheme] = append(by[scheme], q.value)
-		if !of[0].holds(q.value) {
-			f.Verdict = Refuted
-		}
-	}
-	if len(by) < 2 {
-		return of[0].nothing()
-	}
-	f.Summary = sprint(of[0].Summary, floats.Min(by["reshuffle"]), floats.Max(by["reshuffle"]),
-		floats.Min(by["replacement"]), floats.Max(by["replacement"]))
-	// Where the orders differ, the ratio of errors grows without bound as the step falls.
-	for _, x := range of[1:3] {
-		orders := x.decide()
-		f.Summary += fmt.Sprintf("; %s: %s in random orders", x.Title, orders.Summary)
+	var f Finding
+	var lowest []float64
+	var parts []string
+	for _, x := range of[:2] {
+		found := worst(orders(x.selected), x.Worst...)
+		orders := x.decideOrders(found)
 		f.Numbers = append(f.Numbers, orders.Numbers...)
+		parts = append(parts, x.Title+" "+orders.Summary)
+		low := inf
+		for _, e := range found {
+			low = min(low, e.value) // NaN if one is not known
+		}
+		lowest = append(lowest, low)
 	}
-	sampled := of[3].finish(of[3].decide())
-	f.Detail = "The correction is made for gradient noise that is independent from step to step; " +
-		"in random orders it is not. " + sampled.Detail
+	var found []Finding
+	for _, x := range of[2:] {
+		found = append(found, x.finish(x.decide()))
+	}
+	sampled := jointly(of[2:], found)
+	f.Verdict, f.Detail = sampled.Verdict, sampled.Detail
+	f.Excess, f.Distance = sampled.Excess, sampled.Distance
+	f.Summary = "sampled, in random orders: " + found[0].Summary +
+		"; exactly, in random orders: " + strings.Join(parts, ", ")
 	f.Numbers = append(f.Numbers, sampled.Numbers...)
-	if len(sampled.Numbers) > 0 {
-		f.Summary += "; sampled " + sampled.Summary
-	}
-	if sampled.Verdict == Refuted {
+	switch difference := math.Abs(lowest[0] - lowest[1]); {
+	case difference > orderTolerance:
 		f.Verdict = Refuted
+	case difference != difference && f.Verdict == Confirmed:
+		f.Verdict = NotDecided
 	}
 	return f
 }

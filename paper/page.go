@@ -1,13 +1,16 @@
 package paper
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/template"
 
+	"hambench/bench"
 	"hambench/internal/table"
 )
 
@@ -16,7 +19,7 @@ import (
 func Table(decisions []Decision, profile string, width int) (string, error) {
 	var rows [][]string
 	for _, d := range decisions {
-		rows = append(rows, []string{d.ID, d.By, string(d.Verdict), d.Summary})
+		rows = append(rows, []string{d.ID, d.By, string(d.Verdict), d.Summary + d.Mark()})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, decided (%s)\n", title(decisions), counts(decisions, profile))
@@ -65,15 +68,138 @@ func WriteMarkdown(w io.Writer, decisions []Decision, profile string) error {
 	return pages.ExecuteTemplate(w, "claims.md.tmpl", p)
 }
 
-// counts says how many claims have which verdict, and under which profile they were
-// decided: another one has other chains.
-func counts(decisions []Decision, profile string) string {
-	n := make(map[Verdict]int)
-	for _, d := range decisions {
-		n[d.Verdict]++
+// Whose says whose claim it is: the paper's, our own, or another author's. A corrected
+// law is not the paper's.
+func (c Claim) Whose() string {
+	switch {
+	case c.Own:
+		return c.By
+	case c.By == "paper":
+		return "the paper's"
+	case c.By == "not in the paper":
+		return "our own"
 	}
-	return fmt.Sprintf("%d claims: %d confirmed, %d refuted, %d not decided; profile %s",
-		len(decisions), n[Confirmed], n[Refuted], n[NotDecided], profile)
+	return "of others"
+}
+
+// Tally is how many claims of a kind have which verdict.
+type Tally struct {
+	Whose                                string
+	Claims                               int
+	Confirmed, Refuted, Open, BeforeTest int
+}
+
+// Tallies counts claims by whose they are, in the order in which these occur.
+func Tallies(decisions []Decision) (out []Tally) {
+	for _, d := range decisions {
+		i := slices.IndexFunc(out, func(t Tally) bool { return t.Whose == d.Whose() })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Tally{Whose: d.Whose()})
+		}
+		out[i].add(d)
+	}
+	return out
+}
+
+// add counts a decision.
+func (t *Tally) add(d Decision) {
+	t.Claims++
+	switch d.Verdict {
+	case Confirmed:
+		t.Confirmed++
+	case Refuted:
+		t.Refuted++
+	default:
+		t.Open++
+	}
+	if d.BeforeFreeze {
+		t.BeforeTest++
+	}
+}
+
+// String has the counts in words.
+func (t Tally) String() string {
+	return fmt.Sprintf("%d confirmed, %d refuted, %d not decided",
+		t.Confirmed, t.Refuted, t.Open)
+}
+
+// counts says how many claims have which verdict, whose they are, how many verdicts rest on
+// what was known when their tests were frozen, and under which profile they were decided:
+// another one has other chains.
+func counts(decisions []Decision, profile string) string {
+	var all Tally
+	for _, d := range decisions {
+		all.add(d)
+	}
+	text := fmt.Sprintf("%d claims: %v", len(decisions), all)
+	if of := Tallies(decisions); len(of) > 1 {
+		for _, t := range of {
+			text += fmt.Sprintf("; %s %d: %v", t.Whose, t.Claims, t)
+		}
+	}
+	if all.BeforeTest > 0 {
+		text += fmt.Sprintf("; %d decided by results from before the freeze of their tests",
+			all.BeforeTest)
+	}
+	return text + "; profile " + profile
+}
+
+// Mark says what a reader must know beside a verdict: that it rests on results from before
+// the freeze of its test, or that the test was changed since. It may be empty.
+func (f Finding) Mark() string {
+	switch {
+	case f.TestChanged:
+		return " (the test was changed after its freeze)"
+	case f.BeforeFreeze:
+		return " (before the freeze)"
+	}
+	return ""
+}
+
+// query is how a case reads its rows, for programs: where selects columns, over replaces
+// some of them on the other side of a ratio. Export is the command that writes the rows
+// of sampled chains; exact errors are those of certify.
+type query struct {
+	Title     string           `json:"title,omitempty"`
+	Statistic string           `json:"statistic"` // "" where a program decides
+	Of        string           `json:"of"`
+	Where     map[string][]any `json:"where"`
+	Over      map[string][]any `json:"over,omitempty"`
+	Limit     [2]bench.Real    `json:"limit"`
+	Level     float64          `json:"level"`
+	Export    string           `json:"export,omitempty"`
+}
+
+// queries are those of the claim's cases.
+func (c Claim) queries(profile string) []query {
+	out := []query{}
+	name, _, _ := strings.Cut(profile, ",")
+	for _, x := range c.Cases {
+		q := query{
+			x.Title, x.Statistic, x.Of, plain(x.Where), plain(x.Over), x.Between,
+			cmp.Or(x.Level, defaultLevel), "",
+		}
+		if study := x.Where["study"]; len(study) > 0 && !c.Own && c.Study == "" {
+			q.Export = fmt.Sprintf("hambench export --profile %s --only %v", name, study[0])
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// plain has infinity as text, which JSON has no number for.
+func plain(where map[string][]any) map[string][]any {
+	out := make(map[string][]any)
+	for column, values := range where {
+		for _, v := range values {
+			if v == inf {
+				v = "inf"
+			}
+			out[column] = append(out[column], v)
+		}
+	}
+	return out
 }
 
 // WriteJSON prints the claims as an array, each with its finding. A number that is infinite
@@ -81,13 +207,14 @@ func counts(decisions []Decision, profile string) string {
 func WriteJSON(w io.Writer, decisions []Decision, profile string) error {
 	type row struct {
 		Claim
-		Profile string `json:"profile"`
+		Profile string  `json:"profile"`
+		Query   []query `json:"query"`
 		Finding
 	}
 	rows := []row{}
 	for _, d := range decisions {
 		d.Numbers = append([]Number{}, d.Numbers...) // [], not null
-		rows = append(rows, row{d.Claim, profile, d.Finding})
+		rows = append(rows, row{d.Claim, profile, d.queries(profile), d.Finding})
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

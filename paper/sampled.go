@@ -5,9 +5,9 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"hambench/bench/table"
 )
@@ -19,46 +19,45 @@ import (
 var conditions = []string{"dataset", "split", "seed", "K", "h"}
 
 // allConverge joins what is exact, on two problems, with the chains of the sweep at the
-// smallest step of their line. The first case is of orders, the second of the share of
-// chains that are not where right ones are, the third of distances at the second smallest
-// step over those at the smallest. Chains that are off refute only if they come no nearer
-// as the step falls: else the steps are too large to say.
+// smallest step of their line. The first case is of orders, the second of the excess over
+// the floor, whose interval over data sets must lie within its limits for each batch size
+// by itself. Chains that are off do not refute: a smaller step may do.
 func allConverge(of []*evaluation) Finding {
-	exact, outside, falls := of[0].decide(), of[1], of[2]
-	outside.what, outside.scale = outside.Title, asShare
-	falls.what, falls.scale = falls.Title, math.Exp
-	// Lines have the chains that differ in their step alone.
-	chains, out := 0, 0
-	line := []string{"dataset", "split", "seed", "K", "integrator"}
-	for _, l := range outside.selected.GroupBy(line...) {
-		steps := l.Sort("h").GroupBy("h")
-		first := steps[0].Rows()[0]
-		chains++
-		outside.add(first, 1-indicator(right(first)))
-		if right(first) {
-			continue
+	exact, sampled := of[0].decide(), of[1]
+	sampled.Replicates = "dataset"
+	f := Finding{Verdict: Confirmed, Summary: exact.Summary, Numbers: exact.Numbers}
+	line := []string{"dataset", "split", "seed", "integrator"}
+	for _, batch := range sampled.selected.Sort("batch").GroupBy("batch") {
+		x := *sampled
+		x.values = make(map[string][]float64)
+		size := batch.Get("batch").String()
+		if math.IsInf(batch.Get("batch").Number(), 1) {
+			size = "all rows"
 		}
-		out++
-		if len(steps) > 1 && !diverged(first) && !diverged(steps[1].Rows()[0]) {
-			falls.add(first, math.Log(steps[1].Rows()[0].Number("ks")/first.Number("ks")))
+		x.what = "excess at the smallest step, B = " + size
+		lost := 0
+		for _, l := range batch.GroupBy(line...) {
+			if first := l.Sort("h").Rows()[0]; diverged(first) {
+				lost++
+			} else {
+				x.add(first, x.number(first))
+			}
+		}
+		x.count("chains that diverged at the smallest step, B = "+size, lost)
+		one := x.interval()
+		f.Numbers = slices.Concat(f.Numbers, one.Numbers, x.stability)
+		f.Summary += fmt.Sprintf("; B = %s: %s", size, one.Summary)
+		if one.Verdict != Confirmed || lost > 0 {
+			f.Verdict = NotDecided
 		}
 	}
-	f, fall := outside.finish(outside.interval()), falls.interval()
-	outsiders := f.Verdict
-	f.Verdict, f.Summary = NotDecided, sprint(outside.Summary, exact.Summary, out, chains)
-	switch {
-	case chains == 0:
-		f.Summary = exact.Summary + "; " + outside.nothing().Summary
-	case exact.Verdict == Confirmed && outsiders == Confirmed:
-		f.Verdict = Confirmed
-	case outsiders == Refuted && fall.Verdict == Confirmed:
-		f.Verdict = Refuted
-		f.Summary += ", and their distances do not fall with the step"
+	if sampled.selected.Len() == 0 {
+		f.Verdict, f.Summary = NotDecided, exact.Summary+"; "+sampled.nothing().Summary
 	}
-	if exact.Verdict == Refuted {
-		f.Verdict = Refuted
+	if exact.Verdict != Confirmed {
+		f.Verdict = exact.Verdict
 	}
-	f.Numbers = slices.Concat(exact.Numbers, f.Numbers, fall.Numbers)
+	f.Detail = strings.TrimSpace(sampled.remarks())
 	return f
 }
 
@@ -145,58 +144,13 @@ func frictionRange(of []*evaluation) Finding {
 	return x.finish(x.interval())
 }
 
-// bottleneckSampled asks in both regimes, over all steps and seeds together, whether
-// mt3's excess over the self-distance is more or less than half of lietrotter's: at
-// single steps chance decides. An error of order 2 has the weight h²; a distance
-// scatters by σ and by a tenth of its excess.
-func bottleneckSampled(of []*evaluation) Finding {
-	f := Finding{Verdict: NotDecided}
-	var ratio, z [2]float64 // mini-batches, full batch
-	for i, x := range of {
-		// The sums of weighted excesses of both orders, and the variance of three − two/2.
-		var two, three, variance float64
-		pairs := x.pairs()
-		for _, p := range pairs {
-			third, second := p.Left.Rows()[0], p.Right.Rows()[0]
-			weight := stepOf(p) * stepOf(p)
-			two, three = two+weight*excess(second), three+weight*excess(third)
-			variance += math.Pow(weight, 2) * (scatter(third) + scatter(second)/4)
-		}
-		if !(two > 0) {
-			f.Summary = "lietrotter's chains are not off in both regimes, or there are none: run " +
-				reproduceMore + x.study()
-			return x.finish(f)
-		}
-		ratio[i], z[i] = three/two, (three-two/2)/math.Sqrt(variance)
-		name := "mt3's excess over lietrotter's, %s (%d pairs of chains)"
-		f.add(fmt.Sprintf(name, x.Title, len(pairs)), ratio[i], "%.2f")
-		f.add("standard deviations above one half, "+x.Title, z[i], "%.1f")
-	}
-	f.Summary = sprint(of[0].Summary, ratio[1], ratio[0], z[1], z[0])
-	limit := distuv.UnitNormal.Quantile((1 + of[0].Level) / 2)
-	switch {
-	case z[1] > limit && z[0] < -limit:
-		f.Verdict = Confirmed
-	case z[1] < -limit || z[0] > limit:
-		f.Verdict = Refuted
-	default:
-		f.Summary += "; more chains would tell: run " + reproduceMore + of[0].study()
-	}
-	return f
-}
-
-// scatter is the variance of a chain's distance: that of a right one, and a tenth of its
-// excess squared.
-func scatter(r table.Row) float64 {
-	return math.Pow(r.Number("ks_self_sd"), 2) + math.Pow(excess(r), 2)/100
-}
-
 // syntheticDistance takes the only chain of its study, whose distance has no scatter that
 // would be known.
 func syntheticDistance(of []*evaluation) Finding {
 	r := of[0].selected.Rows()[0]
 	ks := r.Number("ks")
-	f := Finding{Verdict: holds(of[0].holds(ks)), Summary: fmt.Sprintf("distance %.3f", ks)}
+	summary := fmt.Sprintf("distance to the exact law %.3f", ks)
+	f := Finding{Verdict: holds(of[0].holds(ks)), Summary: summary}
 	f.add("distance", ks, "%.4f")
 	f.add("self-distance", r.Number("ks_self"), "%.4f")
 	return f

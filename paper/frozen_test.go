@@ -1,0 +1,159 @@
+package paper
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"hambench/bench"
+)
+
+// freeze writes a day and new digests for the claims whose tests have changed:
+//
+//	go test ./paper -run TestTestsAreFrozen -freeze 2026-12-24
+var freeze = flag.String("freeze", "", "freeze changed tests on this day")
+
+// ledger has a line for each freeze that there was: id, day, digest. Lines are added to it,
+// and none is removed.
+const ledger = "testdata/frozen.txt"
+
+// refreeze writes the day and the digest of each claim that changed into a claims' file,
+// and appends them to the ledger.
+func refreeze(t *testing.T, file, text string) {
+	t.Helper()
+	var day toml.LocalDate
+	if err := day.UnmarshalText([]byte(*freeze)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range readClaims(text) {
+		if c.Frozen != nil && !c.changed() {
+			continue
+		}
+		c.Frozen = &day
+		lines := fmt.Sprintf("frozen    = %v\ndigest    = %q\n", day, c.currentDigest())
+		head := regexp.MustCompile(`(?m)^id +=.*"` + regexp.QuoteMeta(c.ID) + `"\n(frozen.*\ndigest.*\n)?`)
+		text = head.ReplaceAllStringFunc(text, func(old string) string {
+			id, _, _ := strings.Cut(old, "\n")
+			return id + "\n" + lines
+		})
+		entry := fmt.Sprintf("%s %v %s\n", c.ID, day, c.currentDigest())
+		f, err := os.OpenFile(ledger, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err == nil {
+			_, err = f.WriteString(entry)
+			f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every test is the one that was frozen: who changes a statistic, a limit or a query must
+// freeze it again, on a later day.
+func TestTestsAreFrozen(t *testing.T) {
+	for file, text := range map[string]string{"claims.toml": claimsText, "later.toml": laterText} {
+		if *freeze != "" {
+			refreeze(t, file, text)
+			continue
+		}
+		for _, c := range readClaims(text) {
+			if c.Frozen == nil || c.changed() {
+				t.Errorf("%s: the test is not the frozen one; -freeze DAY freezes it anew", c.ID)
+			}
+		}
+	}
+}
+
+// The claims have the last freeze of the ledger, whose days rise for each claim.
+func TestFreezesFollowOneAnother(t *testing.T) {
+	text, err := os.ReadFile(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := make(map[string][2]string)
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if old := last[f[0]]; f[1] <= old[0] {
+			t.Errorf("%s was frozen on %s and again on %s: want a later day", f[0], old[0], f[1])
+		}
+		last[f[0]] = [2]string{f[1], f[2]}
+	}
+	for _, c := range append(readClaims(claimsText), readClaims(laterText)...) {
+		if c.Frozen == nil || last[c.ID] != [2]string{c.Frozen.String(), c.Digest} {
+			t.Errorf("%s is frozen on %v (%s), by the ledger: %v", c.ID, c.Frozen, c.Digest, last[c.ID])
+		}
+	}
+}
+
+// A limit, a statistic, a query or a word of a test that changed after the freeze is seen,
+// and so is another day; how a number is written is not part of the test.
+func TestAChangeAfterTheFreezeIsSeen(t *testing.T) {
+	frozen := func() Claim {
+		c := Claims()[0]
+		c.Cases = append([]Case(nil), c.Cases...)
+		return c
+	}
+	later := toml.LocalDate{Year: 2030, Month: 1, Day: 1}
+	for what, change := range map[string]func(c *Claim){
+		"limit":     func(c *Claim) { c.Cases[0].Between[0] += 0.1 },
+		"level":     func(c *Claim) { c.Cases[0].Level = 0.9 },
+		"statistic": func(c *Claim) { c.Cases[0].Statistic = bench.MeanStatistic },
+		"query":     func(c *Claim) { c.Cases[0].Where = map[string][]any{"K": {2}} },
+		"words":     func(c *Claim) { c.Test += "." },
+		"case":      func(c *Claim) { c.Cases = append(c.Cases, c.Cases[0]) },
+		"day":       func(c *Claim) { c.Frozen = &later },
+	} {
+		c := frozen()
+		if change(&c); !c.changed() {
+			t.Errorf("another %s is not seen", what)
+		}
+		c.Cases[0].Unit = "m"
+		if d := Decide([]Claim{c}, inventedTruth().rows(t, c))[0]; !d.TestChanged || d.Mark() == "" {
+			t.Errorf("the decision does not say that the %s changed", what)
+		}
+	}
+	c := frozen()
+	if c.Cases[0].Verb = "%.9f"; c.changed() {
+		t.Error("the format of numbers counts as a change of the test")
+	}
+}
+
+// What was stored on the day of the freeze, or before it, or at no known time, is older.
+func TestResultsFromBeforeTheFreezeAreMarked(t *testing.T) {
+	c := Claims()[0]
+	day := c.Frozen.AsTime(time.UTC)
+	for made, want := range map[string]bool{
+		"": true,
+		day.AddDate(0, 0, -1).Format(time.RFC3339):                    true,
+		day.Add(24*time.Hour - time.Second).Format(time.RFC3339):      true,
+		day.AddDate(0, 0, 1).Format(time.RFC3339):                     false,
+		day.AddDate(0, 0, 1).Format("2006-01-02T15:04:05") + "+02:00": true,
+		day.AddDate(0, 1, 0).Format(time.RFC3339):                     false,
+	} {
+		rows := madeUp()
+		exactRow(rows, "mt3", 3, 0, 0.1, "confirmed")
+		rows.Add(nil, map[string]any{bench.MadeColumn: made})
+		if got := c.older(rows.Rows()[1]); got != want {
+			t.Errorf("made %q: older %t, want %t", made, got, want)
+		}
+		c := Claim{Freeze: c.Freeze, Cases: []Case{{}}}
+		c.Cases[0].Where = map[string][]any{bench.MadeColumn: {made}}
+		c.Cases[0].Statistic, c.Cases[0].Of = bench.MeanStatistic, ""
+		c.program = func([]*evaluation) Finding { return Finding{Verdict: Confirmed} }
+		if made == "" {
+			continue // an empty cell is selected by no value
+		}
+		if f := c.decide(rows); f.Read != 1 || f.BeforeFreeze != want {
+			t.Errorf("made %q: %d rows read, before the freeze %t, want 1 and %t", made, f.Read, f.BeforeFreeze, want)
+		}
+	}
+}
