@@ -91,6 +91,8 @@ func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 		if len(x.Where["study"]) > 0 {
 			f.Summary += "; run " + reproduceMore + x.study()
 		}
+	case e.open != "" && e.value != e.value: // 0/0
+		f.Summary = e.open
 	case e.open != "":
 		f.Summary = value + ": " + e.open
 	default:
@@ -121,10 +123,16 @@ func quantile(probability float64, freedom int) float64 {
 }
 
 // binomial is the interval of Clopper and Pearson for a share that is the same on all
-// replicates, each of which counts once: chains on one data set are no replicates of one
-// another. It stands in where Student's interval has no width.
+// replicates, where Student's has no width. A share of 0 or 1 counts each replicate once:
+// chains on one data set share what made them alike.
 func (x *evaluation) binomial(share float64) (low, high float64) {
 	n, tail := float64(len(x.values)), (1-x.Level)/2
+	if share > 0 && share < 1 {
+		n = 0
+		for _, values := range x.values {
+			n += float64(len(values))
+		}
+	}
 	k := math.Round(share * n)
 	if low, high = 0, 1; k > 0 {
 		low = distuv.Beta{Alpha: k, Beta: n - k + 1}.Quantile(tail)
@@ -244,6 +252,9 @@ func (x *evaluation) stateDistances(f *Finding, pairs []table.Pair) {
 	mean, half := student(x.replicateMeans(), x.Level)
 	e := estimate{value: math.Exp(mean), low: math.Exp(mean - half), high: math.Exp(mean + half)}
 	f.Distance = e.interval()
+	if len(x.values) < fewest || e.value != e.value {
+		return
+	}
 	text := fmt.Sprintf("%.2f, in [%.2f, %.2f]", e.value, e.low, e.high)
 	f.note("ratio of distances, which share the floor", e.value, text)
 	f.Summary += "; distances " + text
@@ -290,7 +301,9 @@ func (x *evaluation) worse() Finding {
 	f := x.interval()
 	if len(pairs) > 0 {
 		f.Excess = excess.interval()
-		f.Summary += fmt.Sprintf("; finite pairs: excess %.2f times", excess.value)
+		if len(x.values) >= fewest {
+			f.Summary += fmt.Sprintf("; finite pairs: excess %.2f times", excess.value)
+		}
 		x.stateDistances(&f, pairs)
 	}
 	return f
@@ -340,11 +353,11 @@ func fieller(a, b []float64, level float64) estimate {
 	square := meanB*meanB - scale*stat.Variance(b, nil)
 	linear := meanA*meanB - scale*stat.Covariance(a, b, nil)
 	constant := meanA*meanA - scale*stat.Variance(a, nil)
-	root := linear*linear - square*constant
-	if !(square > 0 && meanB > 0) || root < 0 {
+	if !(square > 0 && meanB > 0) {
 		e.open = "what the ratio divides by is not told from 0"
 		return e
 	}
+	root := max(linear*linear-square*constant, 0) // below 0 by rounding alone
 	e.low, e.high = (linear-math.Sqrt(root))/square, (linear+math.Sqrt(root))/square
 	return e
 }

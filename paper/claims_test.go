@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"math"
 	"os"
 	"slices"
@@ -21,14 +22,18 @@ func verdictOf(t *testing.T, id string, in *invented) Finding {
 	return Decide([]Claim{c}, in.rows(t, c))[0].Finding
 }
 
-// Where everything is as the paper says, every claim of the paper is
-// confirmed, and the claim that it contradicts is refuted.
+// unlike are the verdicts where everything is as the paper says, but for confirmed ones: the
+// paper contradicts one claim, and a printed law cannot hold if the corrected one does.
+// Two cannot be decided, whatever is found.
+var unlike = map[string]Verdict{
+	"chen-2015": Refuted, "stationary-law-mass": Refuted,
+	"table-autocorrelation": NotDecided, "synthetic": NotDecided,
+}
+
+// Where everything is as the paper says, every claim of the paper is confirmed.
 func TestEveryClaimHoldsWhereItShould(t *testing.T) {
 	for _, d := range Decide(Claims(), inventedTruth().rows(t, Claims()...)) {
-		want := Confirmed
-		if d.By == "Chen et al. 2015" {
-			want = Refuted
-		}
+		want := cmp.Or(unlike[d.ID], Confirmed)
 		if d.Verdict != want {
 			t.Errorf("%s is %s, want %s: %s", d.ID, d.Verdict, want, d.Summary)
 		}
@@ -67,7 +72,7 @@ func when(condition bool, amount float64) float64 {
 	return 0
 }
 
-// mixed is the amount on five of seven data sets, and its opposite on the others.
+// mixed is the amount on seven of nine data sets, and its opposite on the others.
 func mixed(c bench.Cell, amount float64) float64 {
 	return amount * (1 - 2*float64(len(c.Dataset)%2))
 }
@@ -151,7 +156,9 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 	}{
 		{"stationary-law", "an error that stays", withOrder("mt3", "full", 0), ""},
 		{"stationary-law", "an order that is not known", unfitted(func(f fitOf) bool { return f.Problem == "scalar, C = 2" }), NotDecided},
-		{"stationary-law-mass", "an error that stays", withOrder("mt3", "full", 0), ""},
+		{"stationary-law-mass", "an error against the corrected law that stays", withOrder("mt3", "full", 0), Confirmed},
+		{"stationary-law-corrected", "an error that stays", withOrder("mt3", "full", 0), ""},
+		{"stationary-law-corrected", "an order that is not known", unfitted(func(f fitOf) bool { return strings.Contains(f.Problem, "M ≠ I") }), NotDecided},
 		{"stationary-law-mass", "an order that is not known", unfitted(func(f fitOf) bool { return strings.Contains(f.Problem, "M ≠ I") }), NotDecided},
 		{"order-leapfrog", "order 2", withOrder("leapfrog", "full", 2), ""},
 		{"order-leapfrog", "an order that is not known", unfittedOf("leapfrog"), NotDecided},
@@ -168,7 +175,12 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"mt3-variance", "no row of the variant", absent(bench.OfVariance), NotDecided},
 		{"quasi-symplectic", "a step that is not symplectic as C → 0", func(in *invented) { in.symplectic = false }, ""},
 		{"quasi-symplectic", "no probes", func(in *invented) { in.noMethods = true }, NotDecided},
-		{"quasi-symplectic-better", "rk2 better than symmetric", withErrors("symmetric", times(7)), ""},
+		{"quasi-symplectic-better", "euler and rk2 better than all", func(in *invented) {
+			for _, name := range []string{"leapfrog", "symmetric", "lietrotter"} {
+				withErrors(name, times(70))(in)
+			}
+		}, ""},
+		{"quasi-symplectic-better", "rk2 better than symmetric alone", withErrors("symmetric", times(7)), NotDecided},
 		{"quasi-symplectic-better", "no exact errors", absent(bench.OfOrders), NotDecided},
 		{"higher-order-better", "leapfrog exact", withErrors("leapfrog", times(0)), ""},
 		{"higher-order-better", "mt3 gains nothing", func(in *invented) { in.ratio = func(string, float64) float64 { return 1 } }, ""},
@@ -206,7 +218,9 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"bottleneck-exact", "mt3 gains with mini-batches", func(in *invented) { in.ratio = func(_ string, h float64) float64 { return h } }, ""},
 		{"bottleneck-exact", "mt3 gains nothing with the full batch", func(in *invented) { in.ratio = func(string, float64) float64 { return 1 } }, ""},
 		{"bottleneck-exact", "no exact errors", absent(bench.OfBottleneck), NotDecided},
-		{"bottleneck-sampled", "mt3 is better with mini-batches", withDistance(func(c bench.Cell) float64 { return when(c.Integrator == "mt3" && c.Batches > 1, -0.2) }), ""},
+		{"bottleneck-sampled", "mt3 is better with mini-batches", withDistance(func(c bench.Cell) float64 {
+			return when(c.Integrator == "mt3" && c.Batches > 1 && c.Step == largeStep, -0.18)
+		}), ""},
 		{"bottleneck-sampled", "mt3 is no better with the full batch", withDistance(func(c bench.Cell) float64 { return when(c.Integrator == "mt3" && c.Step == largeStep, 0.1) }), ""},
 		{"bottleneck-sampled", "no chains with the full batch", func(in *invented) {
 			in.ks = func(_ string, c bench.Cell) float64 { return when(c.Batches == 1, 2) + 0.2 } // beyond 1 is diverged
@@ -227,7 +241,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		}, NotDecided},
 		{"inner-fan", "smaller errors for large N_l", withDistance(func(c bench.Cell) float64 { return -0.0025 * float64(c.Inner) }), ""},
 		{"inner-fan", "larger on some data sets, smaller on others", withDistance(func(c bench.Cell) float64 {
-			return when(c.Inner == 100 && c.Step == largeStep, -0.2+mixed(c, 0.1))
+			return when(c.Inner == 100, mixed(c, 0.25))
 		}), NotDecided},
 		{"inner-sensible", "a third of the error for N_l = 4", withBest(func(_ string, inner int, _ float64, _ string) float64 { return 1 - when(inner == 4, 0.7) }), ""},
 		{"inner-sensible", "with the full batch alone", withBest(func(_ string, inner int, _ float64, s string) float64 {
@@ -247,20 +261,22 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"friction-efficient", "C = 1 is best everywhere", withBest(func(_ string, _ int, c float64, _ string) float64 { return 1 - when(c == 1, 0.99) }), ""},
 		{"friction-efficient", "C = 10 is bad", withBest(func(_ string, _ int, c float64, _ string) float64 { return 1 + when(c == 10, 3) }), NotDecided},
 		{"friction-efficient", "no exact errors", absent(bench.OfEfficiency), NotDecided},
-		{"sghmc-correction", "a hundred times the error in random orders", withErrors("sghmc", func(s string) float64 { return 1 + when(s == "reshuffle", 99) }), ""},
-		{"sghmc-correction", "a fifth of it with batches drawn at every step", withErrors("sghmc", func(s string) float64 { return 1 - when(s == "replacement", 0.8) }), ""},
-		{"sghmc-correction", "half a σ on every data set: small, but significant", off(ofMethod("sghmc"), -0.5), ""},
+		{"sghmc-correction", "order 1 in random orders", withOrder("sghmc", "reshuffle", 1), ""},
+		{"sghmc-correction", "half of the excess on networks", withDistance(func(c bench.Cell) float64 {
+			return when(c.Integrator == "sghmc" && c.Step == largeStep && c.Batches > 1, -0.1)
+		}), ""},
+		{"sghmc-correction", "better on some data sets, worse on others", offMixed(ofMethod("sghmc"), 6), NotDecided},
 		{"sghmc-correction", "no exact errors", absent(bench.OfOrders), NotDecided},
 		{"second-order-alike", "symmetric 10 σ worse", off(ofMethod("symmetric"), 10), ""},
 		{"second-order-alike", "worse on some data sets, better on others", offMixed(ofMethod("symmetric"), 6), NotDecided},
 		{"mt3-full-batch", "mt3 is worst", withDistance(func(c bench.Cell) float64 { return when(c.Integrator == "mt3", 0.3) }), ""},
 		{"mt3-full-batch", "worst on some data sets", withDistance(func(c bench.Cell) float64 { return when(c.Integrator == "mt3", 0.1+mixed(c, 0.1)) }), NotDecided},
 		{"batch-size", "the full batch is worst", withDistance(func(c bench.Cell) float64 { return when(c.Batches == 1, 0.5) }), ""},
-		{"batch-size", "worst on some data sets", withDistance(func(c bench.Cell) float64 { return when(c.Batches == 1, 0.1+mixed(c, 0.1)) }), NotDecided},
+		{"batch-size", "worst on some data sets", withDistance(func(c bench.Cell) float64 { return when(c.Batches == 1, 0.2+mixed(c, 0.2)) }), NotDecided},
 		{"all-converge", "an error that stays", withOrder("lietrotter", "reshuffle", 0), ""},
-		{"all-converge", "chains far off that come no nearer", withDistance(func(c bench.Cell) float64 { return when(smallest(c), 0.4) }), ""},
-		{"all-converge", "chains with mini-batches off, but nearer than at the next step", off(func(c bench.Cell) bool { return smallest(c) && c.Batches > 1 }, 5), NotDecided},
-		{"all-converge", "chains that lie in the band of one value", off(smallest, 1.2*selfSD/sigma), NotDecided},
+		{"all-converge", "chains of the full batch far off", withDistance(func(c bench.Cell) float64 { return when(smallest(c) && c.Batches == 1, 0.4) }), NotDecided},
+		{"all-converge", "chains with mini-batches off", off(func(c bench.Cell) bool { return smallest(c) && c.Batches > 1 }, 10), NotDecided},
+		{"all-converge", "chains of small batches that diverge", withDistance(func(c bench.Cell) float64 { return when(smallest(c) && c.Batches == 16, 2) }), NotDecided},
 		{"friction-reasonable", "C = 5 is bad", withDistance(func(c bench.Cell) float64 { return when(c.Friction == 5, 0.3) }), ""},
 		{"friction-reasonable", "bad on three data sets", withDistance(func(c bench.Cell) float64 { return when(c.Friction == 5 && manyLetters(c), 0.3) }), NotDecided},
 		{"friction-range", "only C = 5 is good", withDistance(func(c bench.Cell) float64 { return when(c.Friction != 5, 0.3) }), ""},
@@ -268,14 +284,14 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"friction-range", "only C = 5 on three data sets", withDistance(func(c bench.Cell) float64 { return when(c.Friction != 5 && manyLetters(c), 0.3) }), NotDecided},
 		{"friction-range", "a grid of less than a decade", func(in *invented) { in.frictions = []float64{0.5, 1, 2, 4} }, NotDecided},
 		{"table-regression", "two numbers fifteen standard deviations off", withScore("boston", 15), ""},
-		{"table-regression", "one number three standard deviations off", withScore("boston", 3), NotDecided},
+		{"table-regression", "one split", func(in *invented) { in.splits = 1 }, NotDecided},
 		{"table-classification", "one number ten standard deviations off", withScore("vehicle", 10), ""},
 		{"table-classification", "one number three standard deviations off", withScore("vehicle", 3), NotDecided},
-		{"table-autocorrelation", "0.2 off", allOff(0.2), ""},
-		{"table-autocorrelation", "all 0.06 lower, each within two standard errors", allOff(-0.06), ""},
+		{"table-autocorrelation", "0.2 off, of what is not comparable", allOff(0.2), NotDecided},
+		{"table-autocorrelation", "all 0.06 lower", allOff(-0.06), NotDecided},
 		{"table-autocorrelation", "all 0.04 lower", allOff(-0.04), NotDecided},
 		{"table-autocorrelation", "all 0.01 lower", allOff(-0.01), NotDecided},
-		{"synthetic", "a distance of 0.2", withDistance(func(bench.Cell) float64 { return 0.1 }), ""},
+		{"synthetic", "a distance of 0.2, to the exact law", withDistance(func(bench.Cell) float64 { return 0.1 }), NotDecided},
 		{"synthetic", "not run", func(in *invented) { in.without = "synthetic" }, NotDecided},
 		{"float32-enough", "float64 15 σ better", off(double, -15), ""},
 		{"float32-enough", "better on some data sets, worse on others", offMixed(double, 6), NotDecided},
@@ -298,8 +314,11 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 	}
 	for _, c := range Claims() {
 		against := Refuted
-		if c.By == "Chen et al. 2015" {
+		if unlike[c.ID] == Refuted {
 			against = Confirmed
+		}
+		if c.Undecided != "" {
+			against = NotDecided
 		}
 		if !seen[c.ID][against] || !seen[c.ID][NotDecided] {
 			t.Errorf("claim %s: cases want %v: want one against it and one that leaves it open", c.ID, seen[c.ID])
@@ -331,7 +350,7 @@ func TestFailedReferencesDoNotJudge(t *testing.T) {
 	}
 	in.failed = []string{"concrete"}
 	f := verdictOf(t, "second-order-alike", in)
-	if f.Verdict != Confirmed || !strings.Contains(f.Detail, "concrete") || !strings.Contains(f.Summary, "6 data sets") {
+	if f.Verdict != Confirmed || !strings.Contains(f.Detail, "concrete") || !strings.Contains(f.Summary, "8 data sets") {
 		t.Errorf("with concrete's reference failed: %s (%s; %s)", f.Verdict, f.Summary, f.Detail)
 	}
 }
@@ -345,16 +364,19 @@ func TestUnknownChecksAreNamed(t *testing.T) {
 	}
 }
 
-// A diverged chain has no accuracy: it changes no mean, and is counted.
-func TestDivergedChainsAreStatementsAboutStability(t *testing.T) {
-	in := inventedTruth()
-	withDistance(func(c bench.Cell) float64 {
-		return when(c.Integrator == "symmetric" && c.Step == largeStep && c.Dataset == "boston", 2)
-	})(in)
-	f := verdictOf(t, "second-order-alike", in)
-	i := slices.IndexFunc(f.Numbers, func(n Number) bool { return n.Name == "stability: cells where symmetric alone diverged" })
-	if f.Verdict != Confirmed || i < 0 || f.Numbers[i].Value != 6 {
-		t.Errorf("%s (%s), numbers %v: want confirmed and 6 cells where symmetric alone diverged", f.Verdict, f.Summary, f.Numbers)
+// A diverged chain has no accuracy, and is evidence: a side that diverges on one data set
+// alone leaves a claim open whose ratios say yes, and on all of them refutes it.
+func TestDivergedChainsAreEvidence(t *testing.T) {
+	for sets, want := range map[string]Verdict{"boston": NotDecided, "": Refuted} {
+		in := inventedTruth()
+		withDistance(func(c bench.Cell) float64 {
+			return when(c.Integrator == "symmetric" && c.Step == largeStep && strings.HasPrefix(c.Dataset, sets), 2)
+		})(in)
+		f := verdictOf(t, "second-order-alike", in)
+		i := slices.IndexFunc(f.Numbers, func(n Number) bool { return n.Name == "share diverged, symmetric" })
+		if f.Verdict != want || i < 0 || !(f.Numbers[i].Value > 0) {
+			t.Errorf("%q: %s (%s), numbers %v: want %s and the share that diverged", sets, f.Verdict, f.Summary, f.Numbers, want)
+		}
 	}
 }
 
@@ -410,8 +432,13 @@ func TestDuplicatesAreNoEvidence(t *testing.T) {
 
 // A table says that it rests on one split.
 func TestTablesSayOneSplit(t *testing.T) {
-	if f := verdictOf(t, "table-regression", inventedTruth()); !strings.HasSuffix(f.Summary, "; one split") {
+	in := inventedTruth()
+	in.splits = 1
+	if f := verdictOf(t, "table-classification", in); !strings.HasSuffix(f.Summary, "; one split") {
 		t.Errorf("summary %q", f.Summary)
+	}
+	if f := verdictOf(t, "table-regression", in); f.Verdict != NotDecided || !strings.Contains(f.Summary, "; one split") {
+		t.Errorf("%s: summary %q", f.Verdict, f.Summary)
 	}
 }
 

@@ -24,7 +24,8 @@ func TestTextHasEveryClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"3 claims: 1 confirmed, 1 refuted, 1 not decided; profile quick",
+		"3 claims: 1 confirmed, 1 refuted, 1 not decided; the paper's 1: 1 confirmed, 0 refuted, 0 not decided; " +
+			"of others 1: 0 confirmed, 1 refuted, 0 not decided; our own 1: 0 confirmed, 0 refuted, 1 not decided; profile quick",
 		"| one   | paper            | confirmed   | A = 1 | B = 2",
 		"| two   | Chen et al. 2015 | refuted     | it is not",
 		"no results yet: run hambench reproduce --only one",

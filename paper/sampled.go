@@ -21,7 +21,8 @@ var conditions = []string{"dataset", "split", "seed", "K", "h"}
 // allConverge joins what is exact, on two problems, with the chains of the sweep at the
 // smallest step of their line. The first case is of orders, the second of the excess over
 // the floor, whose interval over data sets must lie within its limits for each batch size
-// by itself. Chains that are off do not refute: a smaller step may do.
+// by itself. The full batch, which makes the floor, is held to the self-distance. Chains
+// that are off do not refute: a smaller step may do.
 func allConverge(of []*evaluation) Finding {
 	exact, sampled := of[0].decide(), of[1]
 	sampled.Replicates = "dataset"
@@ -30,9 +31,9 @@ func allConverge(of []*evaluation) Finding {
 	for _, batch := range sampled.selected.Sort("batch").GroupBy("batch") {
 		x := *sampled
 		x.values = make(map[string][]float64)
-		size := batch.Get("batch").String()
+		size, number := batch.Get("batch").String(), x.number
 		if math.IsInf(batch.Get("batch").Number(), 1) {
-			size = "all rows"
+			size, number = "all rows", excess
 		}
 		x.what = "excess at the smallest step, B = " + size
 		lost := 0
@@ -40,7 +41,7 @@ func allConverge(of []*evaluation) Finding {
 			if first := l.Sort("h").Rows()[0]; diverged(first) {
 				lost++
 			} else {
-				x.add(first, x.number(first))
+				x.add(first, number(first))
 			}
 		}
 		x.count("chains that diverged at the smallest step, B = "+size, lost)
