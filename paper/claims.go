@@ -244,8 +244,8 @@ func (c Claim) decideBy(of []*evaluation) Finding {
 	return jointly(of, found)
 }
 
-// jointly joins findings on cases that must all hold. Where they do, the summary is the
-// first's, or has those of all if the cases have titles.
+// jointly joins findings on cases that must all hold. Where the cases have titles the
+// summary has those of all; else it is that of the case that decides, or the first.
 func jointly(of []*evaluation, found []Finding) Finding {
 	joint, parts := found[0], []string{}
 	for i, f := range found {
@@ -258,7 +258,7 @@ func jointly(of []*evaluation, found []Finding) Finding {
 			joint.Verdict, joint.Summary = f.Verdict, f.Summary
 		}
 	}
-	if joint.Verdict == Confirmed && of[0].Title != "" {
+	if of[0].Title != "" {
 		joint.Summary = strings.Join(parts, "; ")
 	}
 	return joint

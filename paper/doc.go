@@ -46,13 +46,27 @@
 //
 //   - evaluation.rows leaves out cells without a result, and distances to references that
 //     failed a check of their own, and keeps what the detail of the finding says of them;
-//   - evaluation.pairs joins rows with those that they are compared with, and counts the
-//     pairs in which a chain diverged: a diverged chain has no accuracy, but it is evidence
-//     about stability;
+//   - evaluation.compared joins rows with those that they are compared with, and
+//     evaluation.pairs takes the pairs without a diverged chain. Those with one have no
+//     accuracy, and are evidence: the statistics worse and diverged decide by them;
+//   - the column above-floor is a distance less the measured floor, the median distance of
+//     the full batch at the smallest step. Distances share it, so a ratio of them is pulled to
+//     1: ratios decide by the excess, and state that of distances beside it;
 //   - evaluation.add and evaluation.interval average numbers over replicates, by default
 //     data sets: chains on one data set share its data and its reference, and are no
-//     replicates of one another;
+//     replicates of one another. Scatter is measured, never assumed;
 //   - evaluation.each takes numbers without scatter, all of which must lie in the interval.
+//
+// # Frozen tests
+//
+// A claim of the files states the day on which its test was frozen, and a digest of what
+// decides: words, statistic, limits and rows. Whoever changes one of them freezes the test
+// anew, on a later day:
+//
+//	go test ./paper -run TestTestsAreFrozen -freeze 2026-12-24
+//
+// A verdict that reads records from that day or before says "before the freeze". A number
+// that no chain of the store can give is "not decided", with the reason (undecided).
 //
 // # Programs
 //

@@ -158,8 +158,7 @@ func (f Finding) Mark() string {
 }
 
 // query is how a case reads its rows, for programs: where selects columns, over replaces
-// some of them on the other side of a ratio. Export is the command that writes the rows
-// of sampled chains; exact errors are those of certify.
+// some of them on the other side of a ratio.
 type query struct {
 	Title     string           `json:"title,omitempty"`
 	Statistic string           `json:"statistic"` // "" where a program decides
@@ -168,20 +167,21 @@ type query struct {
 	Over      map[string][]any `json:"over,omitempty"`
 	Limit     [2]bench.Real    `json:"limit"`
 	Level     float64          `json:"level"`
-	Export    string           `json:"export,omitempty"`
+	// Export writes the rows of sampled chains, given the run's own flags. Exact errors are
+	// those of certify.
+	Export string `json:"export,omitempty"`
 }
 
 // queries are those of the claim's cases.
-func (c Claim) queries(profile string) []query {
+func (c Claim) queries() []query {
 	out := []query{}
-	name, _, _ := strings.Cut(profile, ",")
 	for _, x := range c.Cases {
 		q := query{
 			x.Title, x.Statistic, x.Of, plain(x.Where), plain(x.Over), x.Between,
 			cmp.Or(x.Level, defaultLevel), "",
 		}
-		if study := x.Where["study"]; len(study) > 0 && !c.Own && c.Study == "" {
-			q.Export = fmt.Sprintf("hambench export --profile %s --only %v", name, study[0])
+		if study := x.Where["study"]; len(study) > 0 && !slices.Contains(bench.Later(), c.Study) {
+			q.Export = fmt.Sprintf("hambench export --only %v", study[0])
 		}
 		out = append(out, q)
 	}
@@ -214,7 +214,7 @@ func WriteJSON(w io.Writer, decisions []Decision, profile string) error {
 	rows := []row{}
 	for _, d := range decisions {
 		d.Numbers = append([]Number{}, d.Numbers...) // [], not null
-		rows = append(rows, row{d.Claim, profile, d.queries(profile), d.Finding})
+		rows = append(rows, row{d.Claim, profile, d.queries(), d.Finding})
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -102,3 +102,60 @@ func TestJSONRoundTrip(t *testing.T) {
 		t.Errorf("numbers are %v and %v, want 1 and null", a, b)
 	}
 }
+
+// Programs read whose a claim is, its test, the day of its freeze, what it reads and both
+// ratios; infinite limits are texts.
+func TestJSONHasTheTest(t *testing.T) {
+	decisions := Decide(Claims(), inventedTruth().rows(t, Claims()...))
+	var b bytes.Buffer
+	if err := WriteJSON(&b, decisions, "quick"); err != nil {
+		t.Fatal(err)
+	}
+	type interval struct{ Value, Low, High *float64 }
+	var rows []struct {
+		ID, By, Statement, Where, Test, Frozen, Digest, Verdict string
+		Query                                                   []struct {
+			Statistic, Of, Export string
+			Where, Over           map[string][]any
+			Limit                 []any
+			Level                 float64
+		}
+		Excess, Distance *interval
+		Read             int  `json:"rows_read"`
+		Before           bool `json:"before_freeze"`
+	}
+	if err := json.Unmarshal(b.Bytes(), &rows); err != nil {
+		t.Fatalf("%v in %s", err, b.Bytes())
+	}
+	for i, r := range rows {
+		if r.ID != decisions[i].ID || r.By == "" || r.Statement == "" || r.Where == "" || r.Test == "" || r.Frozen == "" || r.Digest == "" || r.Verdict == "" {
+			t.Errorf("%s: a field is empty: %+v", decisions[i].ID, r)
+		}
+		if len(r.Query) != len(decisions[i].Cases) || r.Read == 0 || !r.Before {
+			t.Errorf("%s: %d queries, %d rows read, before the freeze: %t", r.ID, len(r.Query), r.Read, r.Before)
+		}
+		if r.ID != "batch-size" {
+			continue
+		}
+		q := r.Query[0]
+		if q.Statistic != worseStatistic || q.Of != aboveFloor || q.Export != "hambench export --only methods" || q.Over["batch"][0] != "inf" || q.Limit[0] != 0.5 || q.Limit[1] != "inf" || q.Level != 0.99 {
+			t.Errorf("query %+v", q)
+		}
+		if r.Excess == nil || r.Excess.Value == nil || r.Distance == nil || r.Distance.Low == nil {
+			t.Errorf("excess %v, distance %v", r.Excess, r.Distance)
+		}
+	}
+}
+
+// The summary line counts the paper's claims and our own apart; a corrected law is ours.
+func TestClaimsAreCountedByWhoseTheyAre(t *testing.T) {
+	for _, tally := range Tallies(Decide(Claims(), inventedTruth().rows(t, Claims()...))) {
+		want := map[string]Tally{
+			"the paper's": {"the paper's", 33, 30, 1, 2, 33}, "our own": {"our own", 10, 10, 0, 0, 10},
+			"of others": {"of others", 1, 0, 1, 0, 1},
+		}[tally.Whose]
+		if tally != want {
+			t.Errorf("%+v, want %+v", tally, want)
+		}
+	}
+}
