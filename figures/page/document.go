@@ -235,7 +235,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"csv":    csvLink,
 	"class":  func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), " ", "-") },
 	"counts": counts, "tallies": paper.Tallies,
-	"date":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
+	"date": func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
 	"core": func(s float64) string {
 		return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 	},
