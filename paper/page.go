@@ -22,7 +22,7 @@ func Table(decisions []Decision, profile string, width int) (string, error) {
 		rows = append(rows, []string{d.ID, d.By, string(d.Verdict), d.Summary + d.Mark()})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, decided (%s)\n", title(decisions), counts(decisions, profile))
+	fmt.Fprintf(&b, "%s, decided (%s)\n", title(decisions), counts(decisions, profile, ";\n"))
 	header := []string{"claim", "by", "verdict", "number"}
 	_, err := table.Fit(&b, width, []int{0, 1, 0, 0}, header, rows)
 	return b.String(), err
@@ -64,7 +64,9 @@ func WriteText(w io.Writer, decisions []Decision, profile string) error {
 
 // WriteMarkdown prints the claims as a page.
 func WriteMarkdown(w io.Writer, decisions []Decision, profile string) error {
-	p := page{Title: title(decisions), Counts: counts(decisions, profile), Decisions: decisions}
+	p := page{
+		Title: title(decisions), Counts: counts(decisions, profile, "; "), Decisions: decisions,
+	}
 	return pages.ExecuteTemplate(w, "claims.md.tmpl", p)
 }
 
@@ -126,8 +128,8 @@ func (t Tally) String() string {
 
 // counts says how many claims have which verdict, whose they are, how many verdicts rest on
 // what was known when their tests were frozen, and under which profile they were decided:
-// another one has other chains.
-func counts(decisions []Decision, profile string) string {
+// another one has other chains. What is separated is of all claims, of some, and of the run.
+func counts(decisions []Decision, profile, separator string) string {
 	var all Tally
 	for _, d := range decisions {
 		all.add(d)
@@ -135,12 +137,12 @@ func counts(decisions []Decision, profile string) string {
 	text := fmt.Sprintf("%d claims: %v", len(decisions), all)
 	if of := Tallies(decisions); len(of) > 1 {
 		for _, t := range of {
-			text += fmt.Sprintf("; %s %d: %v", t.Whose, t.Claims, t)
+			text += fmt.Sprintf("%s%s %d: %v", separator, t.Whose, t.Claims, t)
 		}
 	}
 	if all.BeforeTest > 0 {
-		text += fmt.Sprintf("; %d decided by results from before the freeze of their tests",
-			all.BeforeTest)
+		text += fmt.Sprintf("%s%d decided by results from before the freeze of their tests",
+			separator, all.BeforeTest)
 	}
 	return text + "; profile " + profile
 }
@@ -207,6 +209,7 @@ func plain(where map[string][]any) map[string][]any {
 func WriteJSON(w io.Writer, decisions []Decision, profile string) error {
 	type row struct {
 		Claim
+		Whose   string  `json:"whose"` // the paper's, our own, of others, or a study's
 		Profile string  `json:"profile"`
 		Query   []query `json:"query"`
 		Finding
@@ -214,7 +217,7 @@ func WriteJSON(w io.Writer, decisions []Decision, profile string) error {
 	rows := []row{}
 	for _, d := range decisions {
 		d.Numbers = append([]Number{}, d.Numbers...) // [], not null
-		rows = append(rows, row{d.Claim, profile, d.queries(), d.Finding})
+		rows = append(rows, row{d.Claim, d.Whose(), profile, d.queries(), d.Finding})
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -24,8 +24,8 @@ func TestTextHasEveryClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"3 claims: 1 confirmed, 1 refuted, 1 not decided; the paper's 1: 1 confirmed, 0 refuted, 0 not decided; " +
-			"of others 1: 0 confirmed, 1 refuted, 0 not decided; our own 1: 0 confirmed, 0 refuted, 1 not decided; profile quick",
+		"decided (3 claims: 1 confirmed, 1 refuted, 1 not decided;\nthe paper's 1: 1 confirmed, 0 refuted, 0 not decided;\n" +
+			"of others 1: 0 confirmed, 1 refuted, 0 not decided;\nour own 1: 0 confirmed, 0 refuted, 1 not decided; profile quick)",
 		"| one   | paper            | confirmed   | A = 1 | B = 2",
 		"| two   | Chen et al. 2015 | refuted     | it is not",
 		"no results yet: run hambench reproduce --only one",
@@ -113,8 +113,8 @@ func TestJSONHasTheTest(t *testing.T) {
 	}
 	type interval struct{ Value, Low, High *float64 }
 	var rows []struct {
-		ID, By, Statement, Where, Test, Frozen, Digest, Verdict string
-		Query                                                   []struct {
+		ID, By, Whose, Statement, Where, Test, Frozen, Digest, Verdict string
+		Query                                                          []struct {
 			Statistic, Of, Export string
 			Where, Over           map[string][]any
 			Limit                 []any
@@ -128,7 +128,7 @@ func TestJSONHasTheTest(t *testing.T) {
 		t.Fatalf("%v in %s", err, b.Bytes())
 	}
 	for i, r := range rows {
-		if r.ID != decisions[i].ID || r.By == "" || r.Statement == "" || r.Where == "" || r.Test == "" || r.Frozen == "" || r.Digest == "" || r.Verdict == "" {
+		if r.ID != decisions[i].ID || r.By == "" || r.Whose != decisions[i].Whose() || r.Statement == "" || r.Where == "" || r.Test == "" || r.Frozen == "" || r.Digest == "" || r.Verdict == "" {
 			t.Errorf("%s: a field is empty: %+v", decisions[i].ID, r)
 		}
 		if len(r.Query) != len(decisions[i].Cases) || r.Read == 0 || !r.Before {

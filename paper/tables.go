@@ -14,9 +14,10 @@ import (
 )
 
 // The tables of the paper have means and standard deviations over five splits of a data
-// set. Ours are over the splits of the profile. Which five splits the paper took is not
-// known, so the means of two samples are compared, and each difference is in units of the
-// paper's standard deviation.
+// set. Ours are over the splits of the profile. The regression sets have published splits,
+// which both took: there only the noise of chains lies between the numbers (sameSplits).
+// Which splits of the classification sets the paper took is not known, so the means of two
+// samples are compared, and each difference is in units of the paper's standard deviation.
 
 // paperSplits is over how many splits the paper's means are.
 const paperSplits = 5
@@ -36,7 +37,7 @@ const lagError = 0.032
 type tableEntry struct {
 	Published
 	ours       []float64 // one a split
-	chains     float64   // standard error of a mean by chance of the chains alone
+	chains     float64   // standard error of a difference of means by the chains' noise
 	mean       float64   // of ours
 	difference float64   // of the means, in the paper's standard deviations if it states any
 }

@@ -27,7 +27,9 @@ func claimsCommand() *cobra.Command {
 			"and the verdict.",
 		Long: `Claims about orders are decided by exact errors, which are computed here unless
 the store has them (about a minute). The others are decided by the cells in the
-store of --out; where some are missing, the output says what to run.
+store of --out; where some are missing, the output says what to run. Each test was
+frozen on a day that is stated; a verdict on results from that day or before says
+so. JSON has the query, the limits and both ratios of each.
 
 With the FILE of a study, the claims that it states ([[claim]], docs/studies.md)
 are decided by what its run left in the store; nothing is computed.`,
