@@ -376,7 +376,8 @@ func (x *evaluation) each(one, many string, found []estimate) Finding {
 		f.Numbers = append(f.Numbers, e.number())
 		switch v := x.verdict(e); {
 		case v == Refuted && f.Verdict != Refuted:
-			f.Verdict, f.Summary = Refuted, fmt.Sprintf("%s has %s %s%s", e.name, one, e.text, x.Unit)
+			f.Verdict = Refuted
+			f.Summary = fmt.Sprintf("%s has %s %s%s", e.name, one, e.text, x.Unit)
 		case v == NotDecided && f.Verdict == Confirmed:
 			why := cmp.Or(e.open, "the interval holds a limit")
 			f.Verdict, f.Summary = NotDecided, fmt.Sprintf("%s: %s: %s", e.name, e.text, why)
