@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 func quickSpec() Spec {
 	s := NewSpec("test", 0, "normals")
 	s.Step, s.Friction, s.Chains, s.Samples, s.Thin, s.BurnIn = 0.05, 1, 3, 100, 30, 300
+	s.MaxError = 0.2 // no doubling
 	return s
 }
 
@@ -180,19 +182,19 @@ func TestBuildStopsAndContinues(t *testing.T) {
 	defer cancel()
 	spec := quickSpec()
 	b := &builder{spec: spec}
-	perChain := b.chainSteps(0)
+	perChain := b.chainSteps(0, 0)
 	_, err = Build(ctx, newNormals, spec, Options{Parts: parts, Progress: func(done, _ int64) {
-		if done > 2*perChain+b.crossCheckSteps() {
+		if done > 2*perChain+b.crossCheckSteps(0) {
 			cancel()
 		}
 	}})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want context.Canceled", err)
 	}
-	if len(parts) != 3 || parts[chainPart(0)] == nil || parts[crossCheckPart] == nil || parts[chainPart(1)] == nil {
+	if len(parts) != 3 || parts["chain-0"] == nil || parts["cross-check"] == nil || parts["chain-1"] == nil {
 		t.Fatalf("kept %d parts, want two chains and the cross-check", len(parts))
 	}
-	parts[chainPart(1)] = parts[chainPart(1)][1:]
+	parts["chain-1"] = parts["chain-1"][1:]
 	// The first chain is kept, the second is damaged and runs again.
 	first := int64(-1)
 	resumed, err := Build(t.Context(), newNormals, spec, Options{Parts: parts, Progress: func(done, _ int64) {
@@ -207,8 +209,10 @@ func TestBuildStopsAndContinues(t *testing.T) {
 		t.Errorf("the first progress is of %d steps, want %d: a chain that was kept was run again", first, perChain)
 	}
 	same(t, "interrupted and continued", whole, resumed)
-	if names := spec.PartNames(); len(names) != len(parts) {
-		t.Errorf("parts %d, names %v", len(parts), names)
+	for name := range parts {
+		if !slices.Contains(spec.PartNames(), name) {
+			t.Errorf("part %s is not among the names %v", name, spec.PartNames())
+		}
 	}
 }
 
@@ -224,6 +228,7 @@ func TestBuildRefusesBadSpecs(t *testing.T) {
 		{func(s *Spec) { s.Samples = 3 }, "3 samples"},
 		{func(s *Spec) { s.Thin = 0 }, "0 steps per sample"},
 		{func(s *Spec) { s.BurnIn = -1 }, "burn-in of -1"},
+		{func(s *Spec) { s.MaxError = 0 }, "largest error 0"},
 		{func(s *Spec) { s.Integrator = "leapfrg" }, `unknown integrator "leapfrg"`},
 	} {
 		spec := quickSpec()
@@ -241,5 +246,84 @@ func TestBuildPassesOnTheTargetsError(t *testing.T) {
 	_, err := Build(t.Context(), func() (models.Target, error) { return nil, broken }, quickSpec(), Options{Workers: 2})
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// slowly is a spec whose samples are too close to each other for its error.
+func slowly() Spec {
+	s := quickSpec()
+	s.Chains, s.Thin, s.MaxError = 5, 2, 0.02
+	return s
+}
+
+// Chains that are too short go on until their error is small enough, and no longer;
+// what is left are as many samples, further apart.
+func TestChainsDoubleUntilTheyAreLongEnough(t *testing.T) {
+	r, err := Build(t.Context(), newNormals, slowly(), Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Doublings < 2 || r.Doublings == maxDoublings || !(r.OwnError.Upper <= 0.02) {
+		t.Errorf("%d doublings, own error %+v: want several doublings, and an error below 0.02", r.Doublings, r.OwnError)
+	}
+	if len(r.Draws) != 5 || len(r.Draws[4]) != 100 || len(r.Potential[4]) != 100 {
+		t.Errorf("%d chains of %d samples, want 5 of 100", len(r.Draws), len(r.Draws[4]))
+	}
+	for c, draws := range r.Draws {
+		if float32(r.Start[c][0]) != draws[99][0] {
+			t.Errorf("chain %d does not end at its last draw", c)
+		}
+	}
+	short := slowly()
+	short.MaxError = 1e-6
+	r, err = Build(t.Context(), newNormals, short, Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed := r.Failed(); r.Doublings != maxDoublings || len(failed) == 0 || failed[0].Name != "own error, plus a standard error" {
+		t.Errorf("%d doublings towards an impossible error, failed checks %+v", r.Doublings, failed)
+	}
+}
+
+// A build that is interrupted among its doublings ends as one that is not; a chain
+// that diverges there goes on with half the step.
+func TestDoublingsStopAndContinue(t *testing.T) {
+	whole, err := Build(t.Context(), newNormals, slowly(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := memory{}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err = Build(ctx, newNormals, slowly(), Options{Parts: parts, Progress: func(_, _ int64) {
+		if parts["chain-1-1"] != nil {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want context.Canceled", err)
+	}
+	resumed, err := Build(t.Context(), newNormals, slowly(), Options{Parts: parts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "interrupted and continued", whole, resumed)
+
+	once := slowly()
+	once.MaxError = 1
+	counted, poisoned := normals(1, 4, 100), normals(1, 4, 100)
+	if _, err := Build(t.Context(), func() (models.Target, error) { return counted, nil }, once, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	poisoned.poison = counted.gradients + 50 // in what the first chain does next
+	var left int64
+	r, err := Build(t.Context(), func() (models.Target, error) { return poisoned, nil }, slowly(), Options{
+		Progress: func(done, all int64) { left = all - done },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := r.ChainStep; h[0] != 0.025 || h[1] != 0.05 || left != 0 {
+		t.Errorf("steps %v, want the first halved; progress ends %d steps off its total", h, left)
 	}
 }

@@ -28,9 +28,14 @@ type referenceBody struct {
 	CrossCheck  CrossCheck  `json:"cross_check"`
 	Checks      []Check     `json:"checks"`
 	Arrays      []byte      `json:"arrays"`
-	// Of a chain whose reference is under way; for whole references, Seconds
-	// stands in the record.
+	OwnError    OwnError    `json:"own_error"`
+	Doublings   int         `json:"doublings"`
+	// Of a part of a chain whose reference is under way; for whole references,
+	// Seconds stands in the record.
 	Curvature []float64 `json:"curvature,omitempty"`
+	Momentum  []float64 `json:"momentum,omitempty"`
+	InvMass   []float64 `json:"inv_mass,omitempty"`
+	Warm      float64   `json:"warm,omitempty"`
 	Seconds   float64   `json:"seconds,omitempty"`
 }
 
@@ -38,7 +43,9 @@ type referenceBody struct {
 func (r *Reference) Encode() ([]byte, error) {
 	b := referenceBody{
 		Spec: r.Spec, Shape: shape{len(r.Draws), len(r.Draws[0]), len(r.Draws[0][0]), len(r.Start[0])},
-		ChainStep: r.ChainStep, Diagnostics: r.Diagnostics, CrossCheck: r.CrossCheck, Checks: r.Checks, Curvature: r.curvature,
+		ChainStep: r.ChainStep, Diagnostics: r.Diagnostics, CrossCheck: r.CrossCheck, Checks: r.Checks,
+		OwnError: r.OwnError, Doublings: r.Doublings,
+		Curvature: r.curvature, Momentum: r.momentum, InvMass: r.invMass, Warm: r.warm,
 	}
 	if r.curvature != nil {
 		b.Seconds = r.Seconds
@@ -64,7 +71,8 @@ func Decode(data []byte) (*Reference, error) {
 	}
 	r := &Reference{
 		Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, CrossCheck: b.CrossCheck, Checks: b.Checks,
-		Seconds: b.Seconds, curvature: b.Curvature,
+		OwnError: b.OwnError, Doublings: b.Doublings,
+		Seconds: b.Seconds, curvature: b.Curvature, momentum: b.Momentum, invMass: b.InvMass, warm: b.Warm,
 	}
 	return r, r.unpack(b.Arrays, b.Shape)
 }

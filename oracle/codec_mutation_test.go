@@ -21,7 +21,7 @@ func (m memory) Save(name string, body []byte) error { m[name] = body; return ni
 // that the bytes are those which were written is the store's business.
 func TestMutatedBodies(t *testing.T) {
 	spec := quickSpec()
-	spec.Chains, spec.Samples, spec.Thin, spec.BurnIn = 2, 8, 2, 20
+	spec.Chains, spec.Samples, spec.Thin, spec.BurnIn, spec.MaxError = 2, 8, 2, 20, 1
 	parts := memory{}
 	r, err := Build(t.Context(), newNormals, spec, Options{Parts: parts})
 	if err != nil {
@@ -34,7 +34,7 @@ func TestMutatedBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := parts[chainPart(0)]
+	kept := parts["chain-0"]
 	rng := rand.New(rand.NewPCG(2026, 3))
 	refused := 0
 	for i := range 10_000 {

@@ -1,16 +1,19 @@
 package oracle
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Diagnostics summarises, over the predictive outputs, how well the chains
 // mixed and agree.
 type Diagnostics struct {
 	Lag1      Summary `json:"lag1"`       // lag-1 autocorrelation, mean over the chains
-	ESS       Summary `json:"ess"`        // effective sample size of all chains together
-	SplitRHat Summary `json:"split_rhat"` // split-R̂
+	ESS       Summary `json:"ess"`        // bulk effective sample size of all chains together
+	SplitRHat Summary `json:"split_rhat"` // rank-normalised split-R̂
 }
 
 // Summary is the spread of a number over the outputs.
@@ -35,20 +38,60 @@ func summarise(x []float64) Summary {
 func diagnose(draws [][][]float32) Diagnostics {
 	outputs := len(draws[0][0])
 	lag1, ess, rhat := make([]float64, outputs), make([]float64, outputs), make([]float64, outputs)
-	series := make([][]float64, len(draws))
-	for c := range series {
-		series[c] = make([]float64, len(draws[c]))
-	}
 	for o := range outputs {
-		for c, chain := range draws {
-			for s, d := range chain {
-				series[c][s] = float64(d[o])
-			}
-			lag1[o] += Autocorrelation(series[c], 1) / float64(len(draws))
+		series := seriesOf(draws, o)
+		for _, x := range series {
+			lag1[o] += Autocorrelation(x, 1) / float64(len(draws))
 		}
-		ess[o], rhat[o] = EffectiveSampleSize(series), SplitRHat(series)
+		ranked := rankNormalised(series)
+		ess[o] = EffectiveSampleSize(ranked)
+		rhat[o] = max(SplitRHat(ranked), SplitRHat(rankNormalised(folded(series))))
 	}
 	return Diagnostics{Lag1: summarise(lag1), ESS: summarise(ess), SplitRHat: summarise(rhat)}
+}
+
+// rankNormalised replaces the draws of all chains by normal scores of their ranks,
+// Φ⁻¹((r − 3/8)/(N + 1/4)), equal draws by that of their mean rank (Vehtari et al.
+// 2021, equation 14): what is computed of them does not ask for moments of the draws.
+func rankNormalised(chains [][]float64) [][]float64 {
+	type place struct{ chain, draw int }
+	var order []place
+	scores := make([][]float64, len(chains))
+	for c, x := range chains {
+		scores[c] = make([]float64, len(x))
+		for i := range x {
+			order = append(order, place{c, i})
+		}
+	}
+	value := func(p place) float64 { return chains[p.chain][p.draw] }
+	slices.SortFunc(order, func(a, b place) int { return cmp.Compare(value(a), value(b)) })
+	for first := 0; first < len(order); {
+		last := first
+		for last+1 < len(order) && value(order[last+1]) == value(order[first]) {
+			last++
+		}
+		rank := float64(first+last)/2 + 1
+		score := distuv.UnitNormal.Quantile((rank - 3./8) / (float64(len(order)) + 1./4))
+		for _, p := range order[first : last+1] {
+			scores[p.chain][p.draw] = score
+		}
+		first = last + 1
+	}
+	return scores
+}
+
+// folded returns |x − median| over all chains: R̂ of it compares the chains' scales.
+func folded(chains [][]float64) [][]float64 {
+	all := slices.Concat(chains...)
+	slices.Sort(all)
+	median := Quantile(all, 0.5)
+	out := make([][]float64, len(chains))
+	for c, x := range chains {
+		for _, v := range x {
+			out[c] = append(out[c], math.Abs(v-median))
+		}
+	}
+	return out
 }
 
 // Autocorrelation returns the estimate Σ (x_i − x̄)(x_{i+lag} − x̄) / Σ (x_i −

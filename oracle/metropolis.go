@@ -17,12 +17,18 @@ type CrossCheck struct {
 	Acceptance float64 `json:"acceptance"` // mean acceptance probability
 	Step       float64 `json:"h"`          // leapfrog step, tuned in its burn-in
 	Leapfrogs  int     `json:"leapfrogs"`  // mean number of steps per trajectory
-	ESS        Summary `json:"ess"`        // effective sample size, over the outputs
+	ESS        Summary `json:"ess"`        // bulk effective sample size, over the outputs
+	// Expected is the distance that draws of the reference's law would have with
+	// that effective sample size, and its standard deviation.
+	Expected   float64 `json:"expected_distance"`
+	ExpectedSD float64 `json:"expected_sd"`
 }
 
 const (
 	targetAcceptance = 0.8  // Betancourt, Byrne, Girolami 2014: 0.6–0.9 is near the optimum
 	tuneTrajectories = 60   // in the burn-in
+	easilyAccepted   = 0.95 // a step at which a trajectory is so easily accepted is doubled …
+	maxClimb         = 16   // … so often
 	trajectoryJitter = 0.25 // trajectories are up to this fraction longer or shorter, against resonance
 )
 
@@ -113,6 +119,19 @@ func (m *metropolis) kinetic() float64 {
 	return k
 }
 
+// climb doubles h while trajectories are accepted almost always, so that tune starts
+// near the stable step, however small the first was.
+func (m *metropolis) climb(ctx context.Context, s Spec) error {
+	for range maxClimb {
+		p, err := m.trajectory(ctx, m.leapfrogs(s))
+		if err != nil || p < easilyAccepted {
+			return err
+		}
+		m.h *= 2
+	}
+	return nil
+}
+
 // tune sets h for the target acceptance: a stochastic approximation on log
 // h with steps 1/√k, whose second half is averaged. It should start too large:
 // it comes down four times as fast as it goes up.
@@ -148,38 +167,57 @@ func (m *metropolis) jitter(steps int) int {
 	return max(1, int(math.Round(f*float64(steps))))
 }
 
-// runCrossCheck samples with the Metropolis-corrected sampler, from the end of
-// the first chain and with the mass that it suggests, at no more than about
-// the cost of one chain. The distance is left to be filled in.
-func (b *builder) runCrossCheck(ctx context.Context, t models.Target, first *Reference) (*Reference, error) {
-	key := b.streamKey(crossCheckPart)
-	m := newMetropolis(t, first.Start[0], invMassOf(first.curvature), 4*b.spec.Step, key)
-	m.noise = b.noise(key, noise.StreamNoise)
-	if err := m.tune(ctx, tuneTrajectories, b.spec); err != nil {
-		return nil, err
+// runCrossCheck samples with the Metropolis-corrected sampler at about the cost of
+// one chain: at level 0 from the end of the first chain and with the mass that it
+// suggests, later from where it was.
+func (b *builder) runCrossCheck(ctx context.Context, t models.Target, level int) (*Reference, error) {
+	before := b.crossCheck
+	key := b.streamKey(partName(crossCheckName, level))
+	var m *metropolis
+	if before == nil {
+		first := b.chains[0]
+		m = newMetropolis(t, first.Start[0], invMassOf(first.curvature), 4*b.spec.Step, key)
+	} else {
+		m = newMetropolis(t, before.Start[0], before.invMass, before.CrossCheck.Step, key)
 	}
+	m.noise = b.noise(key, noise.StreamNoise)
+	if before == nil {
+		if err := m.climb(ctx, b.spec); err != nil {
+			return nil, err
+		}
+		if err := m.tune(ctx, tuneTrajectories, b.spec); err != nil {
+			return nil, err
+		}
+	}
+	// At a higher level samples are more trajectories apart.
+	trajectories := b.thin(level) / b.spec.Thin
 	leapfrogs, accepted := m.leapfrogs(b.spec), 0.0
-	r, err := b.sample(t, func() ([]float64, error) {
-		p, err := m.trajectory(ctx, m.jitter(leapfrogs))
-		accepted += p
-		b.progress(int64(b.spec.Thin), 0)
-		return m.theta, err
+	r, err := b.sample(t, func() (theta []float64, err error) {
+		for range trajectories {
+			var p float64
+			if p, err = m.trajectory(ctx, m.jitter(leapfrogs)); err != nil {
+				return nil, err
+			}
+			accepted += p
+			b.progress(int64(b.spec.Thin), 0)
+		}
+		return m.theta, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	r.invMass, r.ChainStep = m.invMass, []float64{m.h}
 	r.CrossCheck = CrossCheck{
-		Acceptance: accepted / float64(b.spec.Samples),
+		Acceptance: accepted / float64(b.spec.Samples*trajectories),
 		Step:       m.h,
 		Leapfrogs:  leapfrogs,
-		ESS:        diagnose(r.Draws).ESS,
 	}
 	return r, nil
 }
 
 // crossCheckSteps is how many steps the cross-check counts as in the progress.
-func (b *builder) crossCheckSteps() int64 {
-	return int64(b.spec.Samples) * int64(b.spec.Thin)
+func (b *builder) crossCheckSteps(level int) int64 {
+	return int64(b.spec.Samples) * int64(b.thin(level))
 }
 
 // invMassOf returns the diagonal of M⁻¹ = V^{−1/2}, V the mean square of the

@@ -21,32 +21,26 @@ type Reference struct {
 	// Potential is U at each sample, Potential[chain][sample].
 	Potential   [][]float64
 	Diagnostics Diagnostics
+	OwnError    OwnError
 	Checks      []Check
 	CrossCheck  CrossCheck
+	// Doublings is how often the simulation time of the chains was doubled: their
+	// samples are Thin·2^Doublings steps of the Spec's size apart.
+	Doublings int
 	// Seconds is the time that all chains together took.
 	Seconds float64
 
-	// curvature is the mean square of the gradient per parameter, of a chain
-	// whose reference is under way.
-	curvature []float64
+	// Of a part of one chain, whose reference is under way.
+	curvature []float64 // mean square of the gradient, per parameter
+	momentum  []float64 // at the end
+	invMass   []float64 // diagonal of M⁻¹; nil means the identity
+	warm      float64   // potential at the end of the warm-up
 
 	sortOnce sync.Once
 	sorted   [][][]float64 // sorted[chain][output], ascending
 	selfOnce sync.Once
 	self     Band
-}
-
-// Check is one verified property of a reference: Value must lie in [Low, High].
-type Check struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-	Pass  bool    `json:"pass"`
-}
-
-func newCheck(name string, value, low, high float64) Check {
-	return Check{Name: name, Value: value, Low: low, High: high, Pass: low <= value && value <= high}
+	blocks   sync.Map // Band by number of draws
 }
 
 // Failed returns the checks that did not pass.

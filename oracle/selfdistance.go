@@ -28,12 +28,50 @@ func (r *Reference) SelfDistance() Band {
 	return r.self
 }
 
-// SelfDistanceOf returns the band of Distance for n independent draws of the
-// truth. A Kolmogorov distance between samples of n and m falls with
-// √(1/n + 1/m), so that of two chains, √(2/m), is scaled by √((1 + m/n)/2).
+// SelfDistanceOf returns the band of Distance for n draws of the truth. Of fewer draws
+// than a chain has it is that of blocks of n consecutive draws of one chain, to the
+// others: its mean and its scatter, autocorrelation included. A Kolmogorov distance
+// between samples of n and m falls with √(1/n + 1/m), so for more draws that of two
+// chains, √(2/m), is scaled by √((1 + m/n)/2).
 func (r *Reference) SelfDistanceOf(n int) Band {
-	b := r.SelfDistance().scaled(math.Sqrt((1 + float64(r.Samples)/float64(n)) / 2))
-	return Band{Mean: min(b.Mean, 1), Low: min(b.Low, 1), High: min(b.High, 1), SD: b.SD}
+	if n >= r.Samples {
+		b := r.SelfDistance().scaled(math.Sqrt((1 + float64(r.Samples)/float64(n)) / 2))
+		b.SD = r.SelfDistance().SD
+		return b
+	}
+	if b, ok := r.blocks.Load(n); ok {
+		return b.(Band)
+	}
+	b := r.blockDistance(max(n, 1))
+	r.blocks.Store(n, b)
+	return b
+}
+
+// blockDistance returns the distances of the blocks of n draws of each chain to the
+// other chains.
+func (r *Reference) blockDistance(n int) Band {
+	columns := r.columns()
+	var single, means []float64
+	for c, draws := range r.Draws {
+		for at := 0; at+n <= len(draws); at += n {
+			var sum float64
+			for o := range columns[c] {
+				block, _ := sortedColumn(draws[at:at+n], o)
+				var d float64
+				for other, chain := range columns {
+					if other != c {
+						d += Kolmogorov(block, chain[o]) / float64(len(columns)-1)
+					}
+				}
+				single = append(single, d)
+				sum += d
+			}
+			means = append(means, sum/float64(len(columns[c])))
+		}
+	}
+	b := bandOf(single)
+	b.SD = stat.StdDev(means, nil)
+	return b
 }
 
 // scatter returns the standard deviation of the distance of n independent draws from

@@ -61,7 +61,7 @@ func TestSelfDistanceIsWhatTheCorrelationImplies(t *testing.T) {
 		for range replicates {
 			d := deviation(correlated(rng, 5, 100, c.outputs, c.phi, c.rho, 0))
 			z = append(z, d)
-			if math.Abs(d) > selfSpread {
+			if math.Abs(d) > copiesSpread {
 				alarms++
 			}
 		}
@@ -96,13 +96,13 @@ func TestPoolMeasuresTheSelfDistance(t *testing.T) {
 func TestSelfDistanceFindsChainsThatDisagree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 0))
 	for range 5 {
-		if d := deviation(correlated(rng, 5, 200, 20, 0.4, 0.5, 0.8)); d < selfSpread {
-			t.Errorf("a chain shifted by 0.8 deviations: %.1f standard deviations, want more than %g", d, selfSpread)
+		if d := deviation(correlated(rng, 5, 200, 20, 0.4, 0.5, 0.8)); d < copiesSpread {
+			t.Errorf("a chain shifted by 0.8 deviations: %.1f standard deviations, want more than %g", d, copiesSpread)
 		}
 		copies := correlated(rng, 5, 200, 20, 0.4, 0.5, 0)
 		copies[2], copies[3], copies[4] = copies[0], copies[0], copies[0]
-		if d := deviation(copies); d > -selfSpread {
-			t.Errorf("a chain that stands four times: %.1f standard deviations, want less than -%g", d, selfSpread)
+		if d := deviation(copies); d > -copiesSpread {
+			t.Errorf("a chain that stands four times: %.1f standard deviations, want less than -%g", d, copiesSpread)
 		}
 	}
 }
@@ -190,8 +190,9 @@ func TestCrossCheckExpectsItsSampleSize(t *testing.T) {
 				}
 			}
 		}
-		r.CrossCheck = CrossCheck{ESS: diagnose(other).ESS, Distance: r.Distance(converted[float64](other[0]))}
-		checks := r.verify(0)
+		r.MaxError = 0.01
+		r.compare(other)
+		checks := r.verify()
 		if pass := checks[len(checks)-1].Pass; pass != (i%2 == 0) {
 			alarms++
 			t.Logf("replicate %d: %+v", i, checks[len(checks)-1])

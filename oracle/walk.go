@@ -42,59 +42,84 @@ const heatLimit = 12
 // about a tenth of a second.
 const progressSteps = 500
 
-// walk is one attempt at one chain of a reference.
+// walk is one attempt at one chain of a reference, or at the next part of it.
 type walk struct {
 	b       *builder
 	target  models.Target
 	noise   integrators.Noise
 	z       *integrators.State
 	step    float64
-	attempt int
-	done    int64   // steps
-	warm    float64 // potential at the end of the ramp
+	warmed  bool
+	invMass []float64 // once warmed; nil means the identity
+	halved  int       // how often the step was halved, since the chain's first attempt
+	done    int64     // steps
+	warm    float64   // potential at the end of the ramp
 }
 
-func newWalk(b *builder, t models.Target, c, attempt int) *walk {
-	key := b.streamKey(fmt.Sprintf("chain/%d/%d", c, attempt))
-	return &walk{
-		b: b, target: t, noise: b.noise(key, noise.StreamNoise), attempt: attempt,
-		z: chain.StartAtRest(t, b.noise(key, noise.StreamStart)), step: b.spec.Step / math.Exp2(float64(attempt)),
+// newWalk starts a chain at a prior draw, or goes on where the part before ended.
+func newWalk(b *builder, t models.Target, c, level, attempt int, before *Reference) *walk {
+	w := &walk{b: b, target: t, warm: math.Inf(1), halved: attempt}
+	if before == nil {
+		key := b.streamKey(fmt.Sprintf("chain/%d/%d", c, attempt))
+		w.noise, w.z = b.noise(key, noise.StreamNoise), chain.StartAtRest(t, b.noise(key, noise.StreamStart))
+	} else {
+		w.noise = b.noise(b.streamKey(fmt.Sprintf("chain/%d/%d/%d", c, level, attempt)), noise.StreamNoise)
+		w.z = &integrators.State{Theta: slices.Clone(before.Start[0]), R: slices.Clone(before.momentum)}
+		w.warmed, w.invMass, w.warm = true, before.invMass, before.warm
+		w.halved += int(math.Round(math.Log2(b.spec.Step / before.ChainStep[0])))
 	}
+	w.step = b.spec.Step / math.Exp2(float64(w.halved))
+	return w
 }
 
-// run climbs the ladder of steps, brings the reference's integrator to its step,
-// burns in while it adapts, and samples.
-func (w *walk) run(ctx context.Context) (*Reference, error) {
-	w.warm = math.Inf(1)
+// run brings a new chain to its stationary law, and takes the samples of a level.
+func (w *walk) run(ctx context.Context, level int) (*Reference, error) {
+	if !w.warmed {
+		if err := w.warmUp(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s, err := chain.Registries{}.New(w.target, chain.Spec{
+		Integrator: w.b.spec.Integrator, Noise: w.noise,
+		Params: integrators.Params{Step: w.step, Friction: w.b.spec.Friction, InvMass: w.invMass},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Integrator().Freeze()
+	thin := w.b.thin(level) << w.halved
+	r, err := w.b.sample(w.target, func() ([]float64, error) { return w.z.Theta, w.advance(ctx, s, thin) })
+	if err == nil {
+		r.ChainStep, r.momentum, r.invMass, r.warm = []float64{w.step}, slices.Clone(w.z.R), w.invMass, w.warm
+	}
+	return r, err
+}
+
+// warmUp climbs the ladder of steps, brings the reference's integrator to its step,
+// and burns in while it adapts its mass.
+func (w *walk) warmUp(ctx context.Context) error {
 	for rung := range rampRungs {
 		up := float64(rung) / (rampRungs - 1)
 		h := w.step * math.Pow(rampStart, 1-up) * math.Pow(rampEnd, up)
 		if _, err := w.phase(ctx, "leapfrog", integrators.Params{Step: h, Friction: rampDamping / h}, rampSteps); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	w.warm = w.target.Potential(w.z.Theta)
 	p := integrators.Params{Friction: w.b.spec.Friction}
-	var s *chain.Sampler
 	for _, phase := range []struct {
 		fraction float64 // of the step
 		steps    int
-	}{{rampEnd, settleSteps}, {0.5, settleSteps}, {1, w.b.spec.BurnIn << w.attempt}} {
+	}{{rampEnd, settleSteps}, {0.5, settleSteps}, {1, w.b.spec.BurnIn << w.halved}} {
 		p.Step = phase.fraction * w.step
-		var err error
-		if s, err = w.phase(ctx, w.b.spec.Integrator, p, phase.steps); err != nil {
-			return nil, err
+		s, err := w.phase(ctx, w.b.spec.Integrator, p, phase.steps)
+		if err != nil {
+			return err
 		}
 		p.InvMass = s.Integrator().InvMass()
 	}
-	s.Integrator().Freeze()
-	r, err := w.b.sample(w.target, func() ([]float64, error) {
-		return w.z.Theta, w.advance(ctx, s, w.b.spec.Thin<<w.attempt)
-	})
-	if err == nil {
-		r.ChainStep = []float64{w.step}
-	}
-	return r, err
+	w.invMass = p.InvMass
+	return nil
 }
 
 // phase runs steps of a full-batch sampler, which goes on with the walk's noise.

@@ -1,0 +1,100 @@
+package oracle
+
+import "math"
+
+// Check is one verified property of a reference: Value must lie in [Low, High].
+type Check struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Pass  bool    `json:"pass"`
+}
+
+func newCheck(name string, value, low, high float64) Check {
+	return Check{Name: name, Value: value, Low: low, High: high, Pass: low <= value && value <= high}
+}
+
+// Limits of the checks. Each test of a distance refuses a difference that is beyond
+// chance at 1 % and by more than the reference may err: a difference that matters to
+// nobody is no failure, however surely it is there.
+const (
+	oneInAHundred = 2.3263 // normal quantile
+	// copiesSpread is how many standard deviations the self-distance may lie below
+	// what is implied, as of chains that are copies.
+	copiesSpread = 3.29
+	// crossCheckESS is the fewest effective samples, on average over the outputs, of a
+	// cross-check that can check anything; half of its samples if these are fewer.
+	crossCheckESS = 100
+)
+
+func (s Spec) minCrossCheckESS() float64 { return min(crossCheckESS, float64(s.Samples)/2) }
+
+// verify checks a reference. Chains that were started again with half the step are
+// as good as others, but not if that is the rule. The limit of split-R̂ is the usual
+// 1.05 for the outputs and, for the one number that sees every parameter, 1.1 (BDA3).
+// The self-distance must be what the draws' correlation implies: above it, the
+// chains disagree; below it, they are not independent.
+func (r *Reference) verify() []Check {
+	restarts := 0.0
+	for _, h := range r.ChainStep {
+		restarts += math.Log2(r.Step / h)
+	}
+	self := r.SelfDistance()
+	implied := impliedSelfDistance(r.Draws)
+	halves, expected, sd := halvesDistance(r.Draws)
+	cross := r.CrossCheck
+	atMost := func(mean, sd float64) float64 { return mean + r.MaxError + oneInAHundred*sd }
+	potential := rankNormalised(r.Potential)
+	most := float64(r.Samples) * math.Log10(float64(r.Samples)) // of antithetic draws
+	return []Check{
+		newCheck("restarts with half the step", restarts, 0, float64(r.Chains)),
+		newCheck("own error, plus a standard error", r.OwnError.Upper, 0, r.MaxError),
+		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, 1.05),
+		newCheck("split-R̂ of the potential", SplitRHat(potential), 0, 1.1),
+		newCheck("self-distance, mean", self.Mean, implied.mean-copiesSpread*implied.sd, atMost(implied.mean, implied.sd)),
+		newCheck("distance of the chains' halves", halves, 0, atMost(expected, sd)),
+		newCheck("cross-check, effective samples", cross.ESS.Mean, r.minCrossCheckESS(), most),
+		newCheck("cross-check, distance", cross.Distance, 0, atMost(cross.Expected, cross.ExpectedSD)),
+	}
+}
+
+// compare fills in the distance of the cross-check's draws, and what it would be if
+// their law were the reference's: of each output by the effective sample sizes of
+// both sides. Correlated draws have a smaller distance than independent ones as many
+// as their effective sample size (see impliedSelfDistance); by which factor, the
+// reference's own chains tell.
+func (r *Reference) compare(draws [][][]float32) {
+	x := &r.CrossCheck
+	x.Distance, x.ESS = r.Distance(converted[float64](draws[0])), diagnose(draws).ESS
+	own, other := essOf(r.Draws), essOf(draws)
+	var self, cross float64
+	for o := range own {
+		perChain := own[o] / float64(len(r.Draws))
+		self += math.Sqrt(2 / perChain)
+		cross += math.Sqrt(1/perChain + 1/other[o])
+	}
+	implied := impliedSelfDistance(r.Draws)
+	x.Expected = implied.mean * cross / self
+	x.ExpectedSD = implied.replicate * cross / self
+}
+
+// essOf returns the bulk effective sample size of each output.
+func essOf(draws [][][]float32) []float64 {
+	ess := make([]float64, len(draws[0][0]))
+	for o := range ess {
+		ess[o] = EffectiveSampleSize(rankNormalised(seriesOf(draws, o)))
+	}
+	return ess
+}
+
+// seriesOf returns the draws of one output, by chain.
+func seriesOf(draws [][][]float32, output int) [][]float64 {
+	series := make([][]float64, len(draws))
+	for c, chain := range draws {
+		for _, d := range chain {
+			series[c] = append(series[c], float64(d[output]))
+		}
+	}
+	return series
+}

@@ -1,0 +1,139 @@
+package oracle
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+)
+
+// simulated is a reference of 5 chains of 200 draws of 5 correlated normal outputs,
+// autoregressive with lag-1 autocorrelation phi, and a cross-check with that of cross.
+func simulated(rng *rand.Rand, phi, cross float64, spoil func(draws, check [][][]float32)) *Reference {
+	r := &Reference{
+		Spec:  Spec{Samples: 200, Chains: 5, Step: 1, MaxError: 0.01},
+		Draws: correlated(rng, 5, 200, 5, phi, 0.6, 0), Potential: ar1(rng, phi, 5, 200),
+		ChainStep: []float64{1, 1, 1, 1, 1},
+	}
+	check := correlated(rng, 1, 200, 5, cross, 0.6, 0)
+	if spoil != nil {
+		spoil(r.Draws, check)
+	}
+	r.Diagnostics, r.OwnError = diagnose(r.Draws), ownError(r.Draws)
+	r.compare(check)
+	r.Checks = r.verify()
+	return r
+}
+
+// Each check fails of right references at most 1.5 in a hundred, however correlated
+// their draws are; the own error is no test but says whether the chains were long
+// enough. By default 40 references of each kind are looked at, of which more than 5
+// fail a check by chance once in 10 000 if 1.5 % do; all tests look at 2000.
+func TestRightReferencesPassEachCheck(t *testing.T) {
+	replicates, allowed := 40, 5
+	if os.Getenv("HAMBENCH_TEST_LONG") != "" {
+		replicates, allowed = 700, 18 // 2100 in all; 1.5 % are 10.5, and 18 are 2.3 standard errors above
+	}
+	for i, c := range []struct{ phi, cross float64 }{{0, 0}, {0.2, 0}, {0.4, 0.1}} {
+		rng := rand.New(rand.NewPCG(41, uint64(i)))
+		failed := map[string]int{}
+		for range replicates {
+			for _, check := range simulated(rng, c.phi, c.cross, nil).Failed() {
+				failed[check.Name]++
+			}
+		}
+		t.Logf("%+v: of %d right references fail %v", c, replicates, failed)
+		for name, n := range failed {
+			if n > allowed && name != "own error, plus a standard error" {
+				t.Errorf("%+v: %d of %d right references fail %s", c, n, replicates, name)
+			}
+		}
+	}
+}
+
+// What is wrong is found, by the check that is there for it where one is named, of 10
+// references each.
+func TestWrongReferencesFail(t *testing.T) {
+	each := func(draws [][][]float32, change func(chain, sample int, x float64) float64) {
+		for c, chain := range draws {
+			for s, d := range chain {
+				for o := range d {
+					d[o] = float32(change(c, s, float64(d[o])))
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		what, check string
+		spoil       func(draws, check [][][]float32)
+	}{
+		{"one chain in another mode", "own error, plus a standard error", func(draws, _ [][][]float32) {
+			each(draws[:1], func(_, _ int, x float64) float64 { return x + 3 })
+		}},
+		{"one chain of a third of the width", "", func(draws, _ [][][]float32) {
+			each(draws[:1], func(_, _ int, x float64) float64 { return x / 3 })
+		}},
+		{"chains that are still on their way", "distance of the chains' halves", func(draws, _ [][][]float32) {
+			each(draws, func(_, s int, x float64) float64 { return x + 2*math.Exp(-float64(s)/50) })
+		}},
+		{"a law that is a quarter too wide", "cross-check, distance", func(draws, _ [][][]float32) {
+			each(draws, func(_, _ int, x float64) float64 { return 1.5 * x })
+		}},
+		{"copies of a chain", "self-distance, mean", func(draws, _ [][][]float32) {
+			copy(draws[1], draws[0])
+			copy(draws[2], draws[0])
+			copy(draws[3], draws[0])
+			copy(draws[4], draws[0])
+		}},
+	} {
+		rng := rand.New(rand.NewPCG(42, 0))
+		found := 0
+		for range 10 {
+			failed := simulated(rng, 0.2, 0, c.spoil).Failed()
+			if slices.ContainsFunc(failed, func(k Check) bool { return c.check == "" || k.Name == c.check }) {
+				found++
+			}
+		}
+		if found < 9 {
+			t.Errorf("%s: %d of 10 references fail %s", c.what, found, c.check)
+		}
+	}
+}
+
+// The own error is that of a known excess: each chain's mean is off by a normal shift
+// of variance f, of 400 sets of 5 chains. Excess is unbiased within 4 standard errors,
+// and Upper is above √(f/m)/π as often as one standard error should be, in 70 to 95 %.
+func TestOwnErrorIsThatOfTheShifts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 0))
+	for _, f := range []float64{0, 0.01, 0.1} {
+		const sets = 400
+		var excess []float64
+		above := 0
+		for range sets {
+			draws := correlated(rng, 5, 200, 5, 0.2, 0.6, 0)
+			for c := range draws {
+				shift := float32(math.Sqrt(f) * rng.NormFloat64())
+				for _, d := range draws[c] {
+					for o := range d {
+						d[o] += shift
+					}
+				}
+			}
+			e := ownError(draws)
+			excess = append(excess, e.Excess)
+			if e.Upper >= math.Sqrt(f/5)/math.Pi {
+				above++
+			}
+		}
+		m, se := mean(excess), math.Sqrt(autocovariance(excess, mean(excess), 0)/sets)
+		want := f / (1 + f) // in units of the variance over all chains
+		t.Logf("f = %g: excess %.5f ± %.5f, want %.5f; %d of %d upper bounds hold", f, m, se, want, above, sets)
+		if math.Abs(m-want) > 4*se+0.1*want+0.0005 {
+			t.Errorf("f = %g: mean excess %.5f ± %.5f, want %.5f", f, m, se, want)
+		}
+		if above < sets*6/10 {
+			t.Errorf("f = %g: %d of %d upper bounds are above the error", f, above, sets)
+		}
+	}
+}
