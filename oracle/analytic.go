@@ -73,7 +73,8 @@ const replicateSets, replicateDraws = 40, 100
 // number).
 func (a *Analytic) scatterOver(sets int) float64 {
 	rng := rand.New(rand.NewPCG(2, 0)) // pinned: the same in every record
-	theta, draws, distances := make([]float64, a.law.Dim()), make([][]float64, replicateDraws), make([]float64, sets)
+	theta, draws := make([]float64, a.law.Dim()), make([][]float64, replicateDraws)
+	distances := make([]float64, sets)
 	for k := range distances {
 		for i := range draws {
 			a.DrawStart(theta, rng)

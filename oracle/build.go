@@ -75,7 +75,9 @@ const maxAttempts = 6
 // anything, all of them go on for as long again, and every second sample is dropped.
 // Each chain's random streams come only from the spec's key and the chain's number.
 // Cancelling the context ends Build within milliseconds.
-func Build(ctx context.Context, newTarget func() (models.Target, error), spec Spec, o Options) (*Reference, error) {
+func Build(
+	ctx context.Context, newTarget func() (models.Target, error), spec Spec, o Options,
+) (*Reference, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
@@ -118,7 +120,8 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 		}
 		r := b.assemble(level)
 		if os.Getenv("HBDEBUG") != "" {
-			fmt.Printf("%s level %d own %+v self %.4f lag1 %.3f ess %.0f p05 %.0f cc %+v\n", r.Dataset, level, r.OwnError, r.SelfDistance().Mean, r.Diagnostics.Lag1.Mean, r.Diagnostics.ESS.Mean, r.Diagnostics.ESS.P05, r.CrossCheck)
+			fmt.Printf("%s level %d own %+v self %.4f lag1 %.3f ess %.0f p05 %.0f cc %+v\n",
+				r.Dataset, level, r.OwnError, r.SelfDistance().Mean, r.Diagnostics.Lag1.Mean, r.Diagnostics.ESS.Mean, r.Diagnostics.ESS.P05, r.CrossCheck)
 		}
 		if r.longEnough() || level == maxDoublings {
 			r.Checks = r.verify()
@@ -176,9 +179,10 @@ func (b *builder) runUnit(ctx context.Context, t models.Target, c, level int) (e
 	if c > 0 {
 		return nil
 	}
-	part, err = b.kept(partName(crossCheckName, level), b.crossCheckSteps(level), func() (*Reference, error) {
-		return b.runCrossCheck(ctx, t, level)
-	})
+	part, err = b.kept(partName(crossCheckName, level), b.crossCheckSteps(level),
+		func() (*Reference, error) {
+			return b.runCrossCheck(ctx, t, level)
+		})
 	if err == nil {
 		b.crossCheck = extended(b.crossCheck, part)
 	}
@@ -208,7 +212,9 @@ func everySecond[T any](x []T) []T {
 
 // kept returns the named part that an earlier build kept, or runs it, which it
 // times, and keeps it. A damaged part is run again.
-func (b *builder) kept(name string, steps int64, run func() (*Reference, error)) (*Reference, error) {
+func (b *builder) kept(
+	name string, steps int64, run func() (*Reference, error),
+) (*Reference, error) {
 	parts := b.options.Parts
 	if parts != nil {
 		if body, ok := parts.Load(name); ok {
@@ -247,8 +253,10 @@ func (b *builder) runChain(ctx context.Context, t models.Target, c, level int) (
 		}
 		b.progress(0, b.chainSteps(level, w.halved+1)-(b.chainSteps(level, w.halved)-w.done))
 	}
-	return nil, fmt.Errorf("oracle of %s, split %d: chain %d diverged %d times, the last with h = %v", b.spec.Dataset,
-		b.spec.Split, c, maxAttempts, b.spec.Step/math.Exp2(maxAttempts-1))
+	return nil, fmt.Errorf(
+		"oracle of %s, split %d: chain %d diverged %d times, the last with h = %v",
+		b.spec.Dataset, b.spec.Split, c, maxAttempts, b.spec.Step/math.Exp2(maxAttempts-1),
+	)
 }
 
 // chainSteps is the number of steps that a part of a chain takes whose step was
@@ -269,7 +277,8 @@ func (b *builder) streamKey(name string) uint64 {
 
 // assemble joins the chains to a reference, with what can be said of it.
 func (b *builder) assemble(level int) *Reference {
-	r := &Reference{Spec: b.spec, Seconds: b.crossCheck.Seconds, CrossCheck: b.crossCheck.CrossCheck, Doublings: level}
+	r := &Reference{Spec: b.spec, Seconds: b.crossCheck.Seconds,
+		CrossCheck: b.crossCheck.CrossCheck, Doublings: level}
 	for _, p := range b.chains {
 		r.Draws, r.Start = append(r.Draws, p.Draws...), append(r.Start, p.Start...)
 		r.Potential = append(r.Potential, p.Potential...)

@@ -12,7 +12,8 @@ type Check struct {
 }
 
 func newCheck(name string, value, low, high float64) Check {
-	return Check{Name: name, Value: value, Low: low, High: high, Pass: low <= value && value <= high}
+	pass := low <= value && value <= high
+	return Check{Name: name, Value: value, Low: low, High: high, Pass: pass}
 }
 
 // Limits of the checks. Each test of a distance refuses a difference that is beyond
@@ -52,10 +53,12 @@ func (r *Reference) verify() []Check {
 		newCheck("own error, plus a standard error", r.OwnError.Upper, 0, r.MaxError),
 		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, 1.05),
 		newCheck("split-R̂ of the potential", SplitRHat(potential), 0, 1.1),
-		newCheck("self-distance, mean", self.Mean, implied.mean-copiesSpread*implied.sd, atMost(implied.mean, implied.sd)),
+		newCheck("self-distance, mean", self.Mean, implied.mean-copiesSpread*implied.sd,
+			atMost(implied.mean, implied.sd)),
 		newCheck("distance of the chains' halves", halves, 0, atMost(expected, sd)),
 		newCheck("cross-check, effective samples", cross.ESS.Mean, r.minCrossCheckESS(), most),
-		newCheck("cross-check, distance", cross.Distance, 0, atMost(cross.Expected, cross.ExpectedSD)),
+		newCheck("cross-check, distance", cross.Distance, 0,
+			atMost(cross.Expected, cross.ExpectedSD)),
 	}
 }
 

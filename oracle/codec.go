@@ -42,9 +42,10 @@ type referenceBody struct {
 // Encode returns the reference as JSON.
 func (r *Reference) Encode() ([]byte, error) {
 	b := referenceBody{
-		Spec: r.Spec, Shape: shape{len(r.Draws), len(r.Draws[0]), len(r.Draws[0][0]), len(r.Start[0])},
-		ChainStep: r.ChainStep, Diagnostics: r.Diagnostics, CrossCheck: r.CrossCheck, Checks: r.Checks,
-		OwnError: r.OwnError, Doublings: r.Doublings,
+		Spec: r.Spec, Shape: shape{len(r.Draws), len(r.Draws[0]), len(r.Draws[0][0]),
+			len(r.Start[0])},
+		ChainStep: r.ChainStep, Diagnostics: r.Diagnostics, OwnError: r.OwnError,
+		CrossCheck: r.CrossCheck, Checks: r.Checks, Doublings: r.Doublings,
 		Curvature: r.curvature, Momentum: r.momentum, InvMass: r.invMass, Warm: r.warm,
 	}
 	if r.curvature != nil {
@@ -54,7 +55,8 @@ func (r *Reference) Encode() ([]byte, error) {
 	}
 	for c := range r.Draws {
 		for _, d := range r.Draws[c] {
-			b.Arrays, _ = binary.Append(b.Arrays, binary.LittleEndian, d) // fails for other types only
+			// fails for other types only
+			b.Arrays, _ = binary.Append(b.Arrays, binary.LittleEndian, d)
 		}
 		b.Arrays, _ = binary.Append(b.Arrays, binary.LittleEndian, r.Start[c])
 		b.Arrays, _ = binary.Append(b.Arrays, binary.LittleEndian, r.Potential[c])
@@ -70,9 +72,10 @@ func Decode(data []byte) (*Reference, error) {
 		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	r := &Reference{
-		Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, CrossCheck: b.CrossCheck, Checks: b.Checks,
-		OwnError: b.OwnError, Doublings: b.Doublings,
-		Seconds: b.Seconds, curvature: b.Curvature, momentum: b.Momentum, invMass: b.InvMass, warm: b.Warm,
+		Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, OwnError: b.OwnError,
+		CrossCheck: b.CrossCheck, Checks: b.Checks, Doublings: b.Doublings,
+		Seconds: b.Seconds, curvature: b.Curvature, momentum: b.Momentum, invMass: b.InvMass,
+		warm: b.Warm,
 	}
 	return r, r.unpack(b.Arrays, b.Shape)
 }
@@ -82,7 +85,8 @@ func Decode(data []byte) (*Reference, error) {
 // floating point, where absurd sizes do not wrap around.
 func (r *Reference) unpack(data []byte, s shape) error {
 	perChain := float64(s.Samples)*(4*float64(s.Outputs)+8) + 8*float64(s.Dim)
-	if min(s.Chains, s.Samples, s.Outputs, s.Dim) < 1 || float64(s.Chains)*perChain != float64(len(data)) {
+	if min(s.Chains, s.Samples, s.Outputs, s.Dim) < 1 ||
+		float64(s.Chains)*perChain != float64(len(data)) {
 		return fmt.Errorf("%w: its arrays do not have the sizes of its header, %+v", ErrCorrupt, s)
 	}
 	take := func(x any) {
@@ -93,14 +97,16 @@ func (r *Reference) unpack(data []byte, s shape) error {
 		data = data[n:]
 	}
 	for range s.Chains {
-		draws, end, potential := make([][]float32, s.Samples), make([]float64, s.Dim), make([]float64, s.Samples)
+		draws := make([][]float32, s.Samples)
+		end, potential := make([]float64, s.Dim), make([]float64, s.Samples)
 		for i := range draws {
 			draws[i] = make([]float32, s.Outputs)
 			take(draws[i])
 		}
 		take(end)
 		take(potential)
-		r.Draws, r.Start, r.Potential = append(r.Draws, draws), append(r.Start, end), append(r.Potential, potential)
+		r.Draws, r.Start = append(r.Draws, draws), append(r.Start, end)
+		r.Potential = append(r.Potential, potential)
 	}
 	return nil
 }

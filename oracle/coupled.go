@@ -18,8 +18,10 @@ import (
 // difference of their predictive values, or of their positions, coarse less fine.
 // bias and chance are those of CoupledBias. counts is the work of both chains, also
 // of chains that diverged; it is 0 if an error kept them from starting.
-func RunCoupled(ctx context.Context, r chain.Registries, coarse, fine models.Target, s chain.Spec, p chain.Plan, predictive bool,
-	observe func(sample int, difference []float64) error) (bias, chance float64, counts chain.Counts, err error) {
+func RunCoupled(
+	ctx context.Context, r chain.Registries, coarse, fine models.Target, s chain.Spec,
+	p chain.Plan, predictive bool, observe func(sample int, difference []float64) error,
+) (bias, chance float64, counts chain.Counts, err error) {
 	chains, err := r.Couple(coarse, fine, s)
 	if err != nil {
 		return 0, 0, counts, err

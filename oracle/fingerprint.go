@@ -15,8 +15,8 @@ import (
 func Fingerprint() (string, error) {
 	b := &builder{
 		spec: Spec{
-			Dataset: "quartic", Model: "quartic", Precision: "float64", Seed: 1, Integrator: "sghmc-adaptive",
-			Step: 0.1, Friction: 2, Chains: 2, Samples: 20, Thin: 5, BurnIn: 200,
+			Dataset: "quartic", Model: "quartic", Precision: "float64", Seed: 1,
+			Integrator: "sghmc-adaptive", Step: 0.1, Friction: 2, Chains: 2, Samples: 20, Thin: 5, BurnIn: 200,
 		},
 		key:       "fingerprint", // of the random streams
 		newTarget: func() (models.Target, error) { return quartic{}, nil },
@@ -35,7 +35,8 @@ func Fingerprint() (string, error) {
 		}
 	}
 	d.Add("steps", r.ChainStep...)
-	d.Add("cross-check", r.CrossCheck.Step, r.CrossCheck.Acceptance, r.CrossCheck.Distance, float64(r.CrossCheck.Leapfrogs))
+	d.Add("cross-check", r.CrossCheck.Step, r.CrossCheck.Acceptance, r.CrossCheck.Distance,
+		float64(r.CrossCheck.Leapfrogs))
 	for _, x := range []Summary{r.Diagnostics.Lag1, r.Diagnostics.ESS, r.Diagnostics.SplitRHat} {
 		d.Add("diagnostic", x.Mean, x.Median, x.P05, x.P95)
 	}

@@ -14,9 +14,10 @@ type Judgement struct {
 	Draws  int `json:"draws"` // of each chain
 	// Distance is that of all draws together to the truth. Self is that of
 	// Effective independent draws, which exceeds Limit with probability 1 %.
-	Distance  float64 `json:"distance"`
-	Self      Band    `json:"self_distance"`
-	Effective float64 `json:"effective_draws"` // mean effective sample size over the outputs, at most all draws
+	Distance float64 `json:"distance"`
+	Self     Band    `json:"self_distance"`
+	// Effective is the mean effective sample size over the outputs, at most all draws.
+	Effective float64 `json:"effective_draws"`
 	Limit     float64 `json:"limit"`
 	Accepted  bool    `json:"accepted"`
 	// Diagnostics are over the outputs, Scores the target's of all draws.
@@ -50,18 +51,21 @@ func Judge(t models.Target, truth Truth, chains [][][]float64) (Judgement, error
 	var single [][][]float32
 	for _, draws := range chains {
 		if len(draws) != j.Draws || j.Draws < 4 {
-			return j, usage.Errorf("chains of %d and %d draws: want the same number in all, at least 4", j.Draws, len(draws))
+			return j, usage.Errorf("chains of %d and %d draws: want the same number in all, at least 4",
+				j.Draws, len(draws))
 		}
 		for _, d := range draws {
 			if len(d) != t.Outputs() {
-				return j, usage.Errorf("a draw of %d predictive values: want %d", len(d), t.Outputs())
+				return j, usage.Errorf("a draw of %d predictive values: want %d",
+					len(d), t.Outputs())
 			}
 		}
 		all, single = append(all, draws...), append(single, converted[float32](draws))
 	}
 	j.Diagnostics = diagnose(single)
 	j.Effective = min(j.Diagnostics.ESS.Mean, float64(len(all)))
-	j.Distance, j.Self = truth.Distance(all), truth.SelfDistanceOf(max(1, int(math.Round(j.Effective))))
+	j.Distance = truth.Distance(all)
+	j.Self = truth.SelfDistanceOf(max(1, int(math.Round(j.Effective))))
 	quantile := falseAlarm
 	switch truth := truth.(type) {
 	case *Analytic:

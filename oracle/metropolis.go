@@ -29,7 +29,8 @@ const (
 	tuneTrajectories = 60   // in the burn-in
 	easilyAccepted   = 0.95 // a step at which a trajectory is so easily accepted is doubled …
 	maxClimb         = 16   // … so often
-	trajectoryJitter = 0.25 // trajectories are up to this fraction longer or shorter, against resonance
+	// Trajectories are up to this fraction longer or shorter, against resonance.
+	trajectoryJitter = 0.25
 )
 
 // metropolis is Hamiltonian Monte Carlo with full momentum refreshment and a
@@ -54,7 +55,8 @@ func newMetropolis(t models.Target, theta, invMass []float64, h float64, key uin
 	m := &metropolis{
 		target: t, rows: models.Rows{Lo: 0, Hi: t.Rows(), Scale: 1}, h: h, invMass: invMass,
 		noise: noise.New(key, noise.StreamNoise), rng: noise.New(key, noise.StreamStart).Rand(),
-		theta: make([]float64, n), q: make([]float64, n), r: make([]float64, n), g: make([]float64, n),
+		theta: make([]float64, n),
+		q:     make([]float64, n), r: make([]float64, n), g: make([]float64, n),
 	}
 	t.Arrange(nil)
 	copy(m.theta, theta)
@@ -170,7 +172,9 @@ func (m *metropolis) jitter(steps int) int {
 // runCrossCheck samples with the Metropolis-corrected sampler at about the cost of
 // one chain: at level 0 from the end of the first chain and with the mass that it
 // suggests, later from where it was.
-func (b *builder) runCrossCheck(ctx context.Context, t models.Target, level int) (*Reference, error) {
+func (b *builder) runCrossCheck(
+	ctx context.Context, t models.Target, level int,
+) (*Reference, error) {
 	before := b.crossCheck
 	key := b.streamKey(partName(crossCheckName, level))
 	var m *metropolis

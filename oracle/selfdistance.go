@@ -138,9 +138,11 @@ func impliedSelfDistance(draws [][][]float32) implied {
 // pool holds the draws of all chains, sorted by each output.
 type pool struct {
 	chains, samples int
-	order           [][]int  // [output]: draws, numbered chain by chain, in order of the output's value
-	last            [][]bool // [output][place]: the next value is another
-	chain           []int    // of each draw
+	// order lists, for each output, the draws in order of its value; draws are
+	// numbered chain by chain.
+	order [][]int
+	last  [][]bool // [output][place]: the next value is another
+	chain []int    // of each draw
 }
 
 func newPool(draws [][][]float32) *pool {

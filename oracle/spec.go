@@ -70,11 +70,13 @@ func (s Spec) check() error {
 	case s.Chains < 2:
 		return usage.Errorf("oracle: %d chains: want at least 2, for the self-distance", s.Chains)
 	case s.Samples < 4:
-		return usage.Errorf("oracle: %d samples per chain: want at least 4, for split-R̂", s.Samples)
+		return usage.Errorf("oracle: %d samples per chain: want at least 4, for split-R̂",
+			s.Samples)
 	case s.Thin < 1:
 		return usage.Errorf("oracle: %d steps per sample: want at least 1", s.Thin)
 	case !(s.MaxError > 0) || s.MaxError > 1:
-		return usage.Errorf("oracle: largest error %v: want a distance, above 0 and at most 1", s.MaxError)
+		return usage.Errorf("oracle: largest error %v: want a distance, above 0 and at most 1",
+			s.MaxError)
 	case s.BurnIn < 0:
 		return usage.Errorf("oracle: burn-in of %d steps: want 0 or more", s.BurnIn)
 	}

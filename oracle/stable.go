@@ -38,9 +38,11 @@ const (
 	// each of a few chains survives. Where the gradient is bounded (a
 	// softmax), chains stay finite far above: no step beyond the cap follows
 	// the posterior.
-	stableCap    = 2.0
-	trialChains  = 3
-	trialSteps   = 500    // with the full batch; with K batches K times as many, at the same cost, up to
+	stableCap   = 2.0
+	trialChains = 3
+	// Steps with the full batch; with K batches K times as many, at the same cost, up
+	// to the limit.
+	trialSteps   = 500
 	trialLongest = 20_000 // these
 	trialCheck   = 50     // steps between two looks at the kinetic energy
 	trialHeat    = 1e4    // times its mean at equilibrium: beyond, a chain has left
@@ -67,7 +69,9 @@ func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float6
 
 // StableStep estimates the largest step at which chains of a spec stay finite on
 // a target; the spec's own step is ignored. It costs as much as StableSteps for one K.
-func StableStep(ctx context.Context, t models.Target, r chain.Registries, spec chain.Spec) (float64, error) {
+func StableStep(
+	ctx context.Context, t models.Target, r chain.Registries, spec chain.Spec,
+) (float64, error) {
 	steps, err := largestSteps(ctx, t, r, []chain.Spec{spec})
 	if err != nil {
 		return 0, err
@@ -75,7 +79,9 @@ func StableStep(ctx context.Context, t models.Target, r chain.Registries, spec c
 	return steps[0], nil
 }
 
-func largestSteps(ctx context.Context, t models.Target, r chain.Registries, specs []chain.Spec) ([]float64, error) {
+func largestSteps(
+	ctx context.Context, t models.Target, r chain.Registries, specs []chain.Spec,
+) ([]float64, error) {
 	s, err := warmedUp(ctx, t, stableKey)
 	if err != nil {
 		return nil, fmt.Errorf("largest stable step: %w", err)
@@ -83,7 +89,8 @@ func largestSteps(ctx context.Context, t models.Target, r chain.Registries, spec
 	steps := make([]float64, len(specs))
 	for i, spec := range specs {
 		if steps[i], err = s.largest(ctx, r, spec); err != nil {
-			return nil, fmt.Errorf("largest stable step of %s with %d batches: %w", spec.Integrator, cmp.Or(spec.Batches, 1), err)
+			return nil, fmt.Errorf("largest stable step of %s with %d batches: %w", spec.Integrator,
+				cmp.Or(spec.Batches, 1), err)
 		}
 	}
 	return steps, nil
@@ -154,22 +161,28 @@ func (s *stability) climb(ctx context.Context, h, friction float64, key uint64) 
 // stableSpec is a chain over k batches whose step nothing but the curvature
 // limits: Lie-Trotter treats friction exactly.
 func stableSpec(k int) chain.Spec {
-	return chain.Spec{Integrator: "lietrotter", Params: integrators.Params{Friction: paperFriction}, Batches: k}
+	return chain.Spec{
+		Integrator: "lietrotter", Params: integrators.Params{Friction: paperFriction}, Batches: k,
+	}
 }
 
 // measure sets the curvature at the position.
 func (s *stability) measure() error {
 	s.t.Arrange(nil)
-	s.curvature = largestEigenvalue(models.Curvature(s.t, s.z.Theta, models.Rows{Lo: 0, Hi: s.t.Rows(), Scale: 1}), s.t.Dim())
+	all := models.Rows{Lo: 0, Hi: s.t.Rows(), Scale: 1}
+	s.curvature = largestEigenvalue(models.Curvature(s.t, s.z.Theta, all), s.t.Dim())
 	if !(s.curvature > 0) || math.IsInf(s.curvature, 1) {
-		return fmt.Errorf("the curvature of the potential is %g: want a finite, positive number", s.curvature)
+		return fmt.Errorf("the curvature of the potential is %g: want a finite, positive number",
+			s.curvature)
 	}
 	return nil
 }
 
 // largest returns the largest step, of the powers of 2^¼, that all trial
 // chains survive.
-func (s *stability) largest(ctx context.Context, r chain.Registries, spec chain.Spec) (float64, error) {
+func (s *stability) largest(
+	ctx context.Context, r chain.Registries, spec chain.Spec,
+) (float64, error) {
 	top := math.Floor(4 * math.Log2(stableCap*2/math.Sqrt(s.curvature)))
 	for j := range maxNotches {
 		h := math.Exp2((top - float64(j)) / 4)
@@ -186,7 +199,9 @@ func (s *stability) largest(ctx context.Context, r chain.Registries, spec chain.
 const maxNotches = 41
 
 // survive reports whether all trial chains of a spec stay finite.
-func (s *stability) survive(ctx context.Context, r chain.Registries, spec chain.Spec) (bool, error) {
+func (s *stability) survive(
+	ctx context.Context, r chain.Registries, spec chain.Spec,
+) (bool, error) {
 	k := max(spec.Batches, 1)
 	for key := range uint64(trialChains) {
 		spec.Key = stableKey + key

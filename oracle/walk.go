@@ -61,10 +61,14 @@ func newWalk(b *builder, t models.Target, c, level, attempt int, before *Referen
 	w := &walk{b: b, target: t, warm: math.Inf(1), halved: attempt}
 	if before == nil {
 		key := b.streamKey(fmt.Sprintf("chain/%d/%d", c, attempt))
-		w.noise, w.z = b.noise(key, noise.StreamNoise), chain.StartAtRest(t, b.noise(key, noise.StreamStart))
+		w.noise = b.noise(key, noise.StreamNoise)
+		w.z = chain.StartAtRest(t, b.noise(key, noise.StreamStart))
 	} else {
-		w.noise = b.noise(b.streamKey(fmt.Sprintf("chain/%d/%d/%d", c, level, attempt)), noise.StreamNoise)
-		w.z = &integrators.State{Theta: slices.Clone(before.Start[0]), R: slices.Clone(before.momentum)}
+		key := b.streamKey(fmt.Sprintf("chain/%d/%d/%d", c, level, attempt))
+		w.noise = b.noise(key, noise.StreamNoise)
+		w.z = integrators.NewState(t.Dim())
+		copy(w.z.Theta, before.Start[0])
+		copy(w.z.R, before.momentum)
 		w.warmed, w.invMass, w.warm = true, before.invMass, before.warm
 		w.halved += int(math.Round(math.Log2(b.spec.Step / before.ChainStep[0])))
 	}
@@ -88,9 +92,12 @@ func (w *walk) run(ctx context.Context, level int) (*Reference, error) {
 	}
 	s.Integrator().Freeze()
 	thin := w.b.thin(level) << w.halved
-	r, err := w.b.sample(w.target, func() ([]float64, error) { return w.z.Theta, w.advance(ctx, s, thin) })
+	r, err := w.b.sample(w.target, func() ([]float64, error) {
+		return w.z.Theta, w.advance(ctx, s, thin)
+	})
 	if err == nil {
-		r.ChainStep, r.momentum, r.invMass, r.warm = []float64{w.step}, slices.Clone(w.z.R), w.invMass, w.warm
+		r.ChainStep, r.momentum = []float64{w.step}, slices.Clone(w.z.R)
+		r.invMass, r.warm = w.invMass, w.warm
 	}
 	return r, err
 }
@@ -101,7 +108,8 @@ func (w *walk) warmUp(ctx context.Context) error {
 	for rung := range rampRungs {
 		up := float64(rung) / (rampRungs - 1)
 		h := w.step * math.Pow(rampStart, 1-up) * math.Pow(rampEnd, up)
-		if _, err := w.phase(ctx, "leapfrog", integrators.Params{Step: h, Friction: rampDamping / h}, rampSteps); err != nil {
+		p := integrators.Params{Step: h, Friction: rampDamping / h}
+		if _, err := w.phase(ctx, "leapfrog", p, rampSteps); err != nil {
 			return err
 		}
 	}
@@ -123,8 +131,11 @@ func (w *walk) warmUp(ctx context.Context) error {
 }
 
 // phase runs steps of a full-batch sampler, which goes on with the walk's noise.
-func (w *walk) phase(ctx context.Context, integrator string, p integrators.Params, steps int) (*chain.Sampler, error) {
-	s, err := chain.Registries{}.New(w.target, chain.Spec{Integrator: integrator, Params: p, Noise: w.noise})
+func (w *walk) phase(
+	ctx context.Context, integrator string, p integrators.Params, steps int,
+) (*chain.Sampler, error) {
+	spec := chain.Spec{Integrator: integrator, Params: p, Noise: w.noise}
+	s, err := chain.Registries{}.New(w.target, spec)
 	if err == nil {
 		err = w.advance(ctx, s, steps)
 	}
@@ -155,10 +166,13 @@ func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
 // next returns, the predictive outputs, the potential, and the squares of the
 // gradient. Their mean is, at stationarity, the mean diagonal of the Hessian (by
 // partial integration).
-func (b *builder) sample(t models.Target, next func() (theta []float64, err error)) (*Reference, error) {
+func (b *builder) sample(
+	t models.Target, next func() (theta []float64, err error),
+) (*Reference, error) {
 	var theta, potential []float64
 	var draws [][]float32
-	outputs, g, curvature := make([]float64, t.Outputs()), make([]float64, t.Dim()), make([]float64, t.Dim())
+	outputs := make([]float64, t.Outputs())
+	g, curvature := make([]float64, t.Dim()), make([]float64, t.Dim())
 	for range b.spec.Samples {
 		var err error
 		if theta, err = next(); err != nil {
@@ -175,5 +189,8 @@ func (b *builder) sample(t models.Target, next func() (theta []float64, err erro
 	for i := range curvature {
 		curvature[i] /= float64(b.spec.Samples)
 	}
-	return &Reference{Draws: [][][]float32{draws}, Start: [][]float64{slices.Clone(theta)}, Potential: [][]float64{potential}, curvature: curvature}, nil
+	return &Reference{
+		Draws: [][][]float32{draws}, Start: [][]float64{slices.Clone(theta)},
+		Potential: [][]float64{potential}, curvature: curvature,
+	}, nil
 }
