@@ -71,13 +71,18 @@ func Decode(data []byte) (*Reference, error) {
 	if err := json.Unmarshal(data, &b); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
-	r := &Reference{
+	r := b.reference()
+	return r, r.unpack(b.Arrays, b.Shape)
+}
+
+// reference returns the reference without its arrays.
+func (b *referenceBody) reference() *Reference {
+	return &Reference{
 		Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, OwnError: b.OwnError,
 		CrossCheck: b.CrossCheck, Checks: b.Checks, Doublings: b.Doublings,
 		Seconds: b.Seconds, curvature: b.Curvature, momentum: b.Momentum, invMass: b.InvMass,
 		warm: b.Warm,
 	}
-	return r, r.unpack(b.Arrays, b.Shape)
 }
 
 // unpack takes apart the arrays of a shape's chains: of each the draws, the end

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -120,5 +121,43 @@ func TestIDDependsOnEveryField(t *testing.T) {
 			t.Errorf("%s and %s have one ID", name, other)
 		}
 		seen[s.ID()] = name
+	}
+}
+
+// A reference that travels with the program has the distances of the one it was made
+// of, to less than a thousandth, and everything that was known of it.
+func TestAShippedReferenceIsTheReference(t *testing.T) {
+	r, err := Build(t.Context(), newNormals, quickSpec(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := r.Ship("its key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, key, err := unship(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "its key" || again.Seconds != r.Seconds || again.OwnError != r.OwnError ||
+		!reflect.DeepEqual(again.Checks, r.Checks) || !reflect.DeepEqual(again.Spec, r.Spec) {
+		t.Errorf("%q: %+v", key, again)
+	}
+	other := converted[float64](correlated(rand.New(rand.NewPCG(44, 0)), 1, 100, 3, 0, 0, 0)[0])
+	if a, b := r.Distance(other), again.Distance(other); math.Abs(a-b) > 1e-3 {
+		t.Errorf("distances %v and %v to the same draws", a, b)
+	}
+	if d := again.SelfDistance().Mean - r.SelfDistance().Mean; math.Abs(d) > 1e-3 {
+		t.Errorf("self-distance is off by %v", d)
+	}
+	for i, x := range r.Start[1] {
+		if float32(x) != float32(again.Start[1][i]) {
+			t.Errorf("start %v, want %v", again.Start[1][i], x)
+		}
+	}
+	for cut := range 100 {
+		if _, _, err := unship(file[:len(file)*cut/100]); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("%d %% of a file: error %v", cut, err)
+		}
 	}
 }
