@@ -75,7 +75,7 @@ func benchName(c bench.Cell) string {
 // number of samples, h = 0.005, burn-in of 10 units of time.
 func benchSpec(dataset string, split int, model string) oracle.Spec {
 	s := oracle.NewSpec(dataset, split, model)
-	s.Chains, s.Samples, s.Thin, s.BurnIn = 2, 25, 100, 2000
+	s.Chains, s.Samples, s.Thin, s.BurnIn, s.MaxError = 2, 25, 100, 2000, 1
 	return s
 }
 

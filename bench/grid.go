@@ -283,6 +283,7 @@ func referenceKeys(s *oracle.Spec) []key {
 	return []key{
 		{name: "precision", to: &s.Precision, words: Precisions},
 		positive("step", &s.Step), positive("friction", &s.Friction),
+		{name: "error", to: &s.MaxError, low: aboveZero, high: 1},
 		{name: "chains", to: &s.Chains, low: 2, high: 1e9},
 		{name: "samples", to: &s.Samples, low: 4, high: 1e9},
 		{name: "thin", to: &s.Thin, low: 1, high: 1e9}, {name: "burn", to: &s.BurnIn, high: 1e9},

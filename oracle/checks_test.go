@@ -28,10 +28,10 @@ func simulated(rng *rand.Rand, phi, cross float64, spoil func(draws, check [][][
 
 // Each check fails of right references at most 1.5 in a hundred, however correlated
 // their draws are; the own error is no test but says whether the chains were long
-// enough. By default 40 references of each kind are looked at, of which more than 5
-// fail a check by chance once in 10 000 if 1.5 % do; all tests look at 2000.
+// enough. By default 20 references of each kind are looked at, of which more than 4
+// fail a check by chance once in 80 000 if 1.5 % do; all tests look at 2100.
 func TestRightReferencesPassEachCheck(t *testing.T) {
-	replicates, allowed := 40, 5
+	replicates, allowed := 20, 4
 	if os.Getenv("HAMBENCH_TEST_LONG") != "" {
 		replicates, allowed = 700, 18 // 2100 in all; 1.5 % are 10.5, and 18 are 2.3 standard errors above
 	}
@@ -102,12 +102,12 @@ func TestWrongReferencesFail(t *testing.T) {
 }
 
 // The own error is that of a known excess: each chain's mean is off by a normal shift
-// of variance f, of 400 sets of 5 chains. Excess is unbiased within 4 standard errors,
+// of variance f, of 200 sets of 5 chains. Excess is unbiased within 4 standard errors,
 // and Upper is above √(f/m)/π as often as one standard error should be, in 70 to 95 %.
 func TestOwnErrorIsThatOfTheShifts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 0))
 	for _, f := range []float64{0, 0.01, 0.1} {
-		const sets = 400
+		const sets = 200
 		var excess []float64
 		above := 0
 		for range sets {

@@ -27,7 +27,7 @@ type Spec struct {
 	// MaxError is the largest error of the reference's own, as a Kolmogorov
 	// distance: chains are doubled, at most maxDoublings times, until theirs is
 	// below (see OwnError).
-	MaxError float64 `json:"max_error"`
+	MaxError float64 `json:"max_error,omitempty"`
 }
 
 // maxDoublings is how often the simulation time of a reference may double.

@@ -114,7 +114,9 @@ func (w *walk) warmUp(ctx context.Context) error {
 		}
 	}
 	w.warm = w.target.Potential(w.z.Theta)
-	p := integrators.Params{Friction: w.b.spec.Friction}
+	// What heat the ladder left has to go before the reference's friction, which may be
+	// low, takes over.
+	p := integrators.Params{Friction: max(w.b.spec.Friction, paperFriction)}
 	for _, phase := range []struct {
 		fraction float64 // of the step
 		steps    int

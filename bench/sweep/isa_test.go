@@ -42,7 +42,7 @@ const isaRounding = 1e-6
 // h = 0.005, burn-in of 10 units of time.
 func isaSpec() oracle.Spec {
 	s := oracle.NewSpec("teacher-cls", 0, "bnn")
-	s.Chains, s.Samples, s.Thin, s.BurnIn = 2, 25, 100, 2000
+	s.Chains, s.Samples, s.Thin, s.BurnIn, s.MaxError = 2, 25, 100, 2000, 1
 	return s
 }
 

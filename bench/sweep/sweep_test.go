@@ -117,6 +117,7 @@ func planned(s bench.Study) []bench.Plan {
 func smallRun() []bench.Plan {
 	spec := oracle.NewSpec("wells", 0, "wells")
 	spec.Precision, spec.Step, spec.Chains, spec.Samples, spec.Thin, spec.BurnIn = "float64", 0.05, 2, 8, 4, 20
+	spec.MaxError = 1
 	base := bench.Cell{
 		Observe: bench.Distance, Dataset: "wells", Model: "wells", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "reshuffle",
 		Batches: 3, BatchSize: 2, Step: 0.05, Samples: 40, Thin: 5, BurnIn: 20, Seed: 1, Precision: "float64", Oracle: spec.ID(),

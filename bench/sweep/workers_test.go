@@ -28,7 +28,7 @@ func BenchmarkWorkers(b *testing.B) {
 	source := models.NewSource(nil, r)
 	// Chains of a few draws: the reference only starts and judges.
 	spec := oracle.NewSpec("teacher-reg", 0, "bnn")
-	spec.Chains, spec.Samples, spec.Thin, spec.BurnIn = 2, 8, 10, 500
+	spec.Chains, spec.Samples, spec.Thin, spec.BurnIn, spec.MaxError = 2, 8, 10, 500, 1
 	study := bench.Study{ID: "workers", References: []bench.ReferenceJob{{Spec: spec}}}
 	plan := chain.PaperPlan(0.01, 1, 200)
 	for seed := range uint64(8) {

@@ -6,29 +6,35 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"hambench/bench/store"
 	"hambench/chain/draws"
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
 )
 
+// judgeOptions are the flags that judge alone has.
+type judgeOptions struct {
+	asJSON, checks, rebuild bool
+}
+
 // judgeCommand returns the command that judges draws made elsewhere, or shows the checks of
 // the reference chains that they would be judged by.
 func judgeCommand() *cobra.Command {
 	var f selection
-	var asJSON, checks bool
+	var o judgeOptions
 	c := &cobra.Command{
 		Use:   "judge DRAWS.csv …",
 		Short: "Judges draws of any program against a data set's posterior.",
 		Long: `Each row is a draw: columns f0 … hold the predictive values at the test inputs, as
 sample --predictions writes them. A column named chain tells the chains of a file
 apart; a file without it is one chain. Other columns are ignored. The truth is the
-exact posterior, or the reference chains in the store of --out, made there if
-missing. Exit code 1 if the draws are farther from it than independent ones, as
+exact posterior, or reference chains: those of split 0 of the UCI sets come with the
+program; others are taken from the store of --out, and made there if missing, as all
+are with --rebuild. Exit code 1 if the draws are farther from it than independent ones, as
 many as their effective sample size, would be once in a hundred times.
 
 With --checks and no files, judge prints what is known of the reference chains and
@@ -37,43 +43,45 @@ batch, checked by a Metropolis-corrected sampler.`,
 		Example: "hambench sample --dataset linear --predictions > draws.csv\n" +
 			"  hambench judge --dataset linear draws.csv",
 		Args: func(c *cobra.Command, files []string) error {
-			if checks {
+			if o.checks {
 				return noArguments(c, files)
 			}
 			return cobra.MinimumNArgs(1)(c, files)
 		},
 		RunE: func(c *cobra.Command, files []string) error {
-			if checks {
-				return f.showReference(c.Context())
+			if o.checks {
+				return f.showReference(c.Context(), o)
 			}
-			return f.judge(c.Context(), files, asJSON)
+			return f.judge(c.Context(), files, o)
 		},
 	}
 	f.register(c, referenceFlags)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().BoolVar(&checks, "checks", false,
+	c.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&o.checks, "checks", false,
 		"show the reference chains and their checks; judge no draws")
+	c.Flags().BoolVar(&o.rebuild, "rebuild", false,
+		"take reference chains from --out, made there if missing, not those of the program")
 	c.MarkFlagsMutuallyExclusive("json", "checks")
 	return c
 }
 
 // showReference prints the reference of the flags, which is made if it is missing.
 // Checks that fail are shown as such; they are no error of the command.
-func (f *selection) showReference(ctx context.Context) error {
+func (f *selection) showReference(ctx context.Context, o judgeOptions) error {
 	if err := f.namePosterior(); err != nil {
 		return err
 	}
-	ref, machine, err := f.reference(ctx)
+	ref, from, err := f.reference(ctx, o.rebuild)
 	if err != nil {
 		return err
 	}
-	return printReference(f.stdout, ref, machine)
+	return printReference(f.stdout, ref, from)
 }
 
 // judge reads the draws of all files, chains in the order of the files, and prints how far
 // they are from the truth. Draws that are not of the posterior make an error, after the
 // numbers have been printed.
-func (f *selection) judge(ctx context.Context, files []string, asJSON bool) error {
+func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) error {
 	target, err := f.openPosterior(ctx, "")
 	if err != nil {
 		return err
@@ -90,7 +98,13 @@ func (f *selection) judge(ctx context.Context, files []string, asJSON bool) erro
 	if models.CapabilitiesOf(target).Analytic != nil {
 		truth, err = oracle.NewAnalytic(f.model, target)
 	} else {
-		truth, _, err = f.reference(ctx)
+		var r *oracle.Reference
+		var from string
+		if r, from, err = f.reference(ctx, o.rebuild); err == nil {
+			fmt.Fprintf(f.stderr, "judged by reference chains of %s, split %d (%s), whose own error is %.3f%s\n",
+				r.Dataset, r.Split, from, r.OwnError.Upper, failures(r))
+			truth = r
+		}
 	}
 	if err != nil {
 		return err
@@ -99,7 +113,7 @@ func (f *selection) judge(ctx context.Context, files []string, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if o.asJSON {
 		err = printJSON(f.stdout, "  ", j)
 	} else {
 		err = printJudgement(f.stdout, j)
@@ -137,16 +151,15 @@ func printJudgement(w io.Writer, j oracle.Judgement) error {
 
 // printReference prints how reference chains were made, what is known of them, and
 // which of their checks they pass.
-// m is the machine that computed the chains, and the seconds are of all chains together.
-func printReference(w io.Writer, r *oracle.Reference, m store.Machine) error {
-	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, %s "+
-		"gradients, %.0f s of chains together (%v)\n",
-		r.Dataset, r.Split, r.Chains, r.Samples, r.Step, r.Friction, r.Thin, r.Precision,
-		r.Seconds, m)
-	self := r.SelfDistance()
-	fmt.Fprintf(w, "self-distance %.3f (5-95 %%: %.3f-%.3f); Metropolis-corrected chain at %.3f "+
-		"with acceptance %.2f\n",
-		self.Mean, self.Low, self.High, r.CrossCheck.Distance, r.CrossCheck.Acceptance)
+// From says where they are from; the seconds are of all chains together.
+func printReference(w io.Writer, r *oracle.Reference, from string) error {
+	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, "+
+		"%s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains, r.Samples,
+		r.Step, r.Friction, r.Thin<<r.Doublings, r.Precision, r.Seconds, from)
+	self, cross := r.SelfDistance(), r.CrossCheck
+	fmt.Fprintf(w, "own error at most %.4f; self-distance %.3f (5-95 %%: %.3f-%.3f); "+
+		"Metropolis-corrected chain at %.3f with acceptance %.2f\n", r.OwnError.Upper,
+		self.Mean, self.Low, self.High, cross.Distance, cross.Acceptance)
 	var rows [][]string
 	for _, d := range []struct {
 		name string
@@ -166,6 +179,18 @@ func printReference(w io.Writer, r *oracle.Reference, m store.Machine) error {
 			yes(k.Pass)})
 	}
 	return table.Write(w, []string{"check", "value", "from", "to", "passed"}, rows)
+}
+
+// failures names the checks that a reference fails, as the end of a sentence.
+func failures(r *oracle.Reference) string {
+	var names []string
+	for _, k := range r.Failed() {
+		names = append(names, k.Name)
+	}
+	if names == nil {
+		return ""
+	}
+	return "; THEY FAIL A CHECK: " + strings.Join(names, ", ")
 }
 
 // number writes a number with four digits.

@@ -83,22 +83,28 @@ func (f *selection) fetchHint(err error) error {
 	return err
 }
 
-// reference takes the reference of the posterior from the store, or makes it there.
-// It comes with the machine that computed it. The run that makes it is an ordinary one: it
-// can be interrupted, shares the work by leases, and keeps finished chains.
-func (f *selection) reference(ctx context.Context) (ref *oracle.Reference, on store.Machine,
-	err error) {
+// reference returns the reference that travels with the program, if it is of this
+// posterior; otherwise it takes the posterior's from the store, or makes it there. With
+// rebuild it is that of the store in any case. From says where it is from. The run that
+// makes one is an ordinary one: it can be interrupted, shares the work by leases, and
+// keeps finished chains.
+func (f *selection) reference(
+	ctx context.Context, rebuild bool,
+) (ref *oracle.Reference, from string, err error) {
 	spec, err := f.referenceSpec()
 	if err != nil {
-		return nil, on, err
+		return nil, "", err
 	}
 	plan, err := f.keys.Resolve(ctx, f.label(),
 		[]bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
 	if err != nil {
-		return nil, on, f.fetchHint(err)
+		return nil, "", f.fetchHint(err)
+	}
+	if ref, ok := oracle.Shipped(spec.Dataset, plan[0].References[0].Key); ok && !rebuild {
+		return ref, "shipped with the program", nil
 	}
 	if err := f.openStore(store.Open, sweep.Here()); err != nil {
-		return nil, on, err
+		return nil, "", err
 	}
 	f.ReferencesOnly = true
 	summary, err := f.Run(ctx, plan)
@@ -106,9 +112,11 @@ func (f *selection) reference(ctx context.Context) (ref *oracle.Reference, on st
 		err = summary.Failures[0].Err
 	}
 	if err == nil {
+		var on store.Machine
 		ref, on = sweep.LoadReference(f.Store, plan[0].References[0].Key)
+		from = on.String()
 	}
-	return ref, on, err
+	return ref, from, err
 }
 
 // referenceSpec is the reference that the profile's studies use for the posterior;

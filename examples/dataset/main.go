@@ -151,6 +151,7 @@ func run(ctx context.Context, w io.Writer, dir string) error {
 		// Short reference chains, for a demonstration.
 		spec := oracle.NewSpec("bearings", 0, model)
 		spec.Chains, spec.Samples, spec.Step, spec.Thin, spec.BurnIn = 3, 80, 0.01, 250, 2000
+		spec.MaxError = 0.05
 		references = append(references, spec)
 		for _, batch := range []int{32, bench.Full} {
 			for _, h := range []float64{0.002, 0.005, 0.01} {

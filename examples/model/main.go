@@ -136,6 +136,7 @@ func run(ctx context.Context, w io.Writer, dir string) error {
 	// paper's, five chains of 200 samples.
 	spec := oracle.NewSpec(set, 0, lasso.Name)
 	spec.Chains, spec.Samples, spec.Thin, spec.BurnIn = 3, 100, 100, 2000
+	spec.MaxError = 0.05
 	var cells []bench.Cell
 	for _, integrator := range []string{"leapfrog", "baoab"} {
 		for _, part := range []float64{8, 4, 2} {
