@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -71,8 +70,9 @@ const maxAttempts = 6
 
 // Build runs the chains of a reference, each from a prior draw of its own,
 // and a Metropolis-corrected chain that checks them. While their own error is above
-// the spec's MaxError, or the corrected chain has too few effective samples to check
-// anything, all of them go on for as long again, and every second sample is dropped.
+// the spec's MaxError, all of them go on for as long again, and every second sample is
+// dropped; the corrected chain does so until it has enough effective samples to check
+// something.
 // Each chain's random streams come only from the spec's key and the chain's number.
 // Cancelling the context ends Build within milliseconds.
 func Build(
@@ -111,82 +111,112 @@ func (b *builder) progress(done, more int64) {
 	}
 }
 
-// build runs the chains until they are long enough.
+// build runs the chains and the cross-check until they are long enough.
 func (b *builder) build(ctx context.Context) (*Reference, error) {
 	b.chains = make([]*Reference, b.spec.Chains)
-	for level := 0; ; level++ {
-		if err := b.runLevel(ctx, level); err != nil {
+	level, crossLevel := 0, 0
+	for chains, cross := true, true; ; {
+		if err := b.run(ctx, b.units(chains, level, cross, crossLevel)); err != nil {
 			return nil, err
 		}
 		r := b.assemble(level)
-		if os.Getenv("HBDEBUG") != "" {
-			fmt.Printf("%s level %d own %+v self %.4f lag1 %.3f ess %.0f p05 %.0f cc %+v\n",
-				r.Dataset, level, r.OwnError, r.SelfDistance().Mean, r.Diagnostics.Lag1.Mean, r.Diagnostics.ESS.Mean, r.Diagnostics.ESS.P05, r.CrossCheck)
-		}
-		if r.longEnough() || level == maxDoublings {
+		chains = r.OwnError.Upper > r.MaxError && level < maxDoublings
+		cross = r.CrossCheck.ESS.Mean < r.minCrossCheckESS() && crossLevel < maxDoublings
+		if !chains && !cross {
 			r.Checks = r.verify()
 			return r, nil
 		}
+		if chains {
+			level++
+		}
+		if cross {
+			crossLevel++
+		}
 	}
-}
-
-// longEnough reports whether the reference's own error is below what its spec
-// allows, and the cross-check can check it.
-func (r *Reference) longEnough() bool {
-	return r.OwnError.Upper <= r.MaxError && r.CrossCheck.ESS.Mean >= r.minCrossCheckESS()
 }
 
 // thin is the number of steps between two samples at a level.
 func (b *builder) thin(level int) int { return b.spec.Thin << max(level-1, 0) }
 
-// runLevel runs what the chains have to do at a level, Workers at a time. The first
-// error stops all.
-func (b *builder) runLevel(ctx context.Context, level int) error {
+// unit is what one worker does in one piece.
+type unit func(ctx context.Context, t models.Target) error
+
+// units lists what there is to do: the parts of all chains at their level, if they are
+// not long enough, and that of the cross-check at its own, which starts at the end of
+// the first chain's first part.
+func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []unit {
+	var all []unit
+	var total int64
+	if chains {
+		for c := range b.spec.Chains {
+			steps := b.chainSteps(level, 0)
+			total += steps
+			all = append(all, b.part(&b.chains[c], partName(chainName(c), level), steps,
+				func(ctx context.Context, t models.Target) (*Reference, error) {
+					return b.runChain(ctx, t, c, level)
+				}))
+		}
+	}
+	if cross {
+		steps := b.crossCheckSteps(crossLevel)
+		total += steps
+		check := b.part(&b.crossCheck, partName(crossCheckName, crossLevel), steps,
+			func(ctx context.Context, t models.Target) (*Reference, error) {
+				return b.runCrossCheck(ctx, t, crossLevel)
+			})
+		if crossLevel > 0 {
+			all = append(all, check)
+		} else {
+			first := all[0]
+			all[0] = func(ctx context.Context, t models.Target) error {
+				if err := first(ctx, t); err != nil {
+					return err
+				}
+				return check(ctx, t)
+			}
+		}
+	}
+	b.progress(0, total)
+	return all
+}
+
+// part is the unit that runs a chain's next part, or takes it from an earlier build,
+// and adds it to the chain.
+func (b *builder) part(
+	to **Reference, name string, steps int64,
+	run func(ctx context.Context, t models.Target) (*Reference, error),
+) unit {
+	return func(ctx context.Context, t models.Target) (err error) {
+		defer child.Catch(&err)
+		p, err := b.kept(name, steps, func() (*Reference, error) { return run(ctx, t) })
+		if err == nil {
+			*to = extended(*to, p)
+		}
+		return err
+	}
+}
+
+// run runs units, Workers at a time. The first error stops all.
+func (b *builder) run(ctx context.Context, units []unit) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	b.progress(0, int64(b.spec.Chains)*b.chainSteps(level, 0)+b.crossCheckSteps(level))
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(max(b.options.Workers, 1), b.spec.Chains) {
+	for range min(max(b.options.Workers, 1), len(units)) {
 		workers.Go(func() {
 			t, err := b.newTarget()
 			for err == nil {
-				c := int(next.Add(1)) - 1
-				if c >= b.spec.Chains {
+				i := int(next.Add(1)) - 1
+				if i >= len(units) {
 					return
 				}
-				err = b.runUnit(ctx, t, c, level)
+				err = units[i](ctx, t)
 			}
 			stop(err)
 		})
 	}
 	workers.Wait()
 	return context.Cause(ctx)
-}
-
-// runUnit runs a chain's part and, after the first chain, the cross-check, which
-// starts at its end.
-func (b *builder) runUnit(ctx context.Context, t models.Target, c, level int) (err error) {
-	defer child.Catch(&err)
-	steps := b.chainSteps(level, 0)
-	part, err := b.kept(partName(chainName(c), level), steps, func() (*Reference, error) {
-		return b.runChain(ctx, t, c, level)
-	})
-	if err != nil {
-		return err
-	}
-	b.chains[c] = extended(b.chains[c], part)
-	if c > 0 {
-		return nil
-	}
-	part, err = b.kept(partName(crossCheckName, level), b.crossCheckSteps(level),
-		func() (*Reference, error) {
-			return b.runCrossCheck(ctx, t, level)
-		})
-	if err == nil {
-		b.crossCheck = extended(b.crossCheck, part)
-	}
-	return err
 }
 
 // extended returns a chain that is continued by a part of as many samples and as

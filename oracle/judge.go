@@ -1,7 +1,10 @@
 package oracle
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"slices"
 
 	"hambench/models"
 	"hambench/usage"
@@ -20,6 +23,9 @@ type Judgement struct {
 	Effective float64 `json:"effective_draws"`
 	Limit     float64 `json:"limit"`
 	Accepted  bool    `json:"accepted"`
+	// Undecided says why these draws decide nothing; empty if they do. They are then
+	// neither accepted nor refused.
+	Undecided string `json:"undecided,omitempty"`
 	// Diagnostics are over the outputs, Scores the target's of all draws.
 	Diagnostics Diagnostics        `json:"diagnostics"`
 	Scores      map[string]float64 `json:"scores,omitempty"`
@@ -75,9 +81,73 @@ func Judge(t models.Target, truth Truth, chains [][][]float64) (Judgement, error
 	}
 	spread := math.Log1p(math.Pow(j.Self.SD/j.Self.Mean, 2)) // σ² of the logarithm
 	j.Limit = j.Self.Mean * math.Exp(quantile*math.Sqrt(spread)-spread/2)
-	j.Accepted = j.Distance <= j.Limit
+	j.Undecided = j.undecided(single, truth)
+	j.Accepted = j.Undecided == "" && j.Distance <= j.Limit
 	if s := models.CapabilitiesOf(t).Scorer; s != nil {
 		j.Scores = s.Scores(all)
 	}
 	return j, nil
+}
+
+// ErrUndecided says that draws decide nothing.
+var ErrUndecided = errors.New("cannot decide")
+
+// Err returns nil for draws of the posterior, and an error that says what is wrong for
+// others; it wraps ErrUndecided where they decide nothing.
+func (j Judgement) Err() error {
+	switch {
+	case j.Undecided != "":
+		return fmt.Errorf("%w: %s", ErrUndecided, j.Undecided)
+	case !j.Accepted:
+		return fmt.Errorf("not draws of this posterior: distance %.3f, beyond %.3f", j.Distance,
+			j.Limit)
+	}
+	return nil
+}
+
+// Floors below which a distance says nothing of the law that draws have: an effective
+// sample size of which nine in ten chains twice as wide would be accepted, and chains
+// so far from each other that none of them speaks for the whole.
+const (
+	minEffective  = 20
+	maxChainsRHat = 1.2
+)
+
+// undecided returns why draws, draws[chain][draw][output], decide nothing, "" if they do.
+func (j *Judgement) undecided(draws [][][]float32, truth Truth) string {
+	for o := range draws[0][0] {
+		for c, chain := range draws {
+			stuck := !slices.ContainsFunc(chain, func(d []float32) bool { return d[o] != chain[0][o] })
+			if stuck && !unvarying(truth, o) {
+				return fmt.Sprintf("chain %d never moved: its output %d has one value", c+1, o)
+			}
+		}
+	}
+	r, ofReference := truth.(*Reference)
+	switch {
+	case j.Diagnostics.SplitRHat.P95 > maxChainsRHat:
+		return fmt.Sprintf("the chains have not mixed: split-R̂ is %.3g, want at most %g",
+			j.Diagnostics.SplitRHat.P95, maxChainsRHat)
+	case j.Effective < minEffective:
+		return fmt.Sprintf("an effective sample size of %.1f: want at least %d", j.Effective,
+			minEffective)
+	case ofReference && len(r.Failed()) > 0:
+		return "the reference chains fail a check: " + r.Failed()[0].Name
+	}
+	return ""
+}
+
+// unvarying reports whether an output has one value only under the truth, as far as its
+// draws show.
+func unvarying(truth Truth, output int) bool {
+	r, ok := truth.(*Reference)
+	if !ok {
+		return false
+	}
+	for _, c := range r.columns() {
+		if c[output][0] != c[output][len(c[output])-1] {
+			return false
+		}
+	}
+	return true
 }

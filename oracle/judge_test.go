@@ -3,6 +3,7 @@ package oracle
 import (
 	"errors"
 	"math/rand/v2"
+	"regexp"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -116,6 +117,57 @@ func TestJudgeRefusesChainsThatCannotBeCompared(t *testing.T) {
 		var mistake *usage.Error
 		if _, err := Judge(target, nil, chains); !errors.As(err, &mistake) {
 			t.Errorf("%s: %v: want a usage error", name, err)
+		}
+	}
+}
+
+// Draws that cannot show the law they have are neither accepted nor refused.
+func TestJudgeSaysWhatItCannotDecide(t *testing.T) {
+	target := manyOutputs{outputs: 5}
+	rng := rand.New(rand.NewPCG(3, 1))
+	reference := func() *Reference {
+		return &Reference{Spec: Spec{Samples: 200}, Draws: correlated(rng, 5, 200, 5, 0, 0.6, 0)}
+	}
+	draws := func(chains, n int, phi float64) [][][]float64 {
+		var out [][][]float64
+		for _, c := range correlated(rng, chains, n, 5, phi, 0.6, 0) {
+			out = append(out, converted[float64](c))
+		}
+		return out
+	}
+	stuck := draws(2, 200, 0)
+	for c := range stuck {
+		for s := range stuck[c] {
+			stuck[c][s] = stuck[c][0]
+		}
+	}
+	apart := draws(2, 200, 0)
+	for _, d := range apart[0] {
+		d[0], d[1], d[2], d[3], d[4] = d[0]+4, d[1]+4, d[2]+4, d[3]+4, d[4]+4
+	}
+	failed := reference()
+	failed.Checks = []Check{{Name: "self-distance, mean"}}
+	for _, c := range []struct {
+		what, want string
+		truth      *Reference
+		chains     [][][]float64
+	}{
+		{"chains that never moved", "never moved", reference(), stuck},
+		{"ten draws", "effective sample size of|not mixed", reference(), draws(1, 10, 0)},
+		{"hardly moving chains", "want at least 20|not mixed", reference(), draws(1, 200, 0.99)},
+		{"chains apart", "not mixed", reference(), apart},
+		{"a bad reference", "the reference chains fail a check: self-distance, mean", failed, draws(2, 200, 0)},
+		{"right draws", "", reference(), draws(2, 200, 0.2)},
+	} {
+		j, err := Judge(target, c.truth, c.chains)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(c.want).MatchString(j.Undecided) || (j.Undecided == "") != (c.want == "") {
+			t.Errorf("%s: undecided %q, want %q", c.what, j.Undecided, c.want)
+		}
+		if j.Accepted != (c.want == "") || errors.Is(j.Err(), ErrUndecided) != (c.want != "") {
+			t.Errorf("%s: accepted %v, error %v", c.what, j.Accepted, j.Err())
 		}
 	}
 }

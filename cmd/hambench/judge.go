@@ -35,7 +35,8 @@ apart; a file without it is one chain. Other columns are ignored. The truth is t
 exact posterior, or reference chains: those of split 0 of the UCI sets come with the
 program; others are taken from the store of --out, and made there if missing, as all
 are with --rebuild. Exit code 1 if the draws are farther from it than independent ones, as
-many as their effective sample size, would be once in a hundred times.
+many as their effective sample size, would be once in a hundred times; 3 if they
+decide nothing: too few, never moved, not mixed, or judged by chains that fail a check.
 
 With --checks and no files, judge prints what is known of the reference chains and
 which of their checks they pass. They are five chains of adaptive SGHMC with the full
@@ -118,18 +119,20 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	} else {
 		err = printJudgement(f.stdout, j)
 	}
-	if err == nil && !j.Accepted {
-		err = fmt.Errorf("not draws of this posterior: distance %.3f, beyond %.3f", j.Distance,
-			j.Limit)
+	if err == nil {
+		err = j.Err()
 	}
 	return err
 }
 
 // printJudgement prints a judgement as a table of two columns, the scores last, by name.
 func printJudgement(w io.Writer, j oracle.Judgement) error {
-	verdict := "yes"
-	if !j.Accepted {
-		verdict = "NO"
+	verdict := "NO"
+	switch {
+	case j.Undecided != "":
+		verdict = "cannot be decided"
+	case j.Accepted:
+		verdict = "yes"
 	}
 	rows := [][]string{
 		{"chains × draws", fmt.Sprintf("%d × %d", j.Chains, j.Draws)},

@@ -16,6 +16,7 @@ import (
 
 	"hambench/bench/gate"
 	"hambench/internal/table"
+	"hambench/oracle"
 	"hambench/usage"
 )
 
@@ -24,7 +25,7 @@ const (
 	exitOK        = 0
 	exitFailed    = 1 // a run failed in part, a gate found a regression
 	exitUsage     = 2 // bad input: one line on standard error says what
-	exitUndecided = 3 // a gate cannot decide
+	exitUndecided = 3 // a gate or a judgement cannot decide
 	// Ctrl-C and SIGTERM: 128 and the signal's number, as shells have it.
 	exitInterrupted = 128 + int(syscall.SIGINT)
 	exitTerminated  = 128 + int(syscall.SIGTERM)
@@ -127,7 +128,7 @@ func exitCode(err, cause error) int {
 		return exitInterrupted
 	case errors.As(err, &bad):
 		return exitUsage
-	case errors.Is(err, gate.ErrUndecided):
+	case errors.Is(err, gate.ErrUndecided), errors.Is(err, oracle.ErrUndecided):
 		return exitUndecided
 	}
 	return exitFailed

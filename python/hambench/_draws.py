@@ -18,11 +18,15 @@ from hambench._program import HambenchError, call
 
 @dataclasses.dataclass(frozen=True)
 class Judgement:
-    """How far draws are from a posterior; ``data`` is all that the program says."""
+    """How far draws are from a posterior; ``data`` is all that the program says.
+
+    ``undecided`` says why the draws decide nothing (too few, never moved, not mixed); it is empty if they do.
+    """
 
     accepted: bool
     distance: float
     data: Mapping[str, Any] = dataclasses.field(repr=False)
+    undecided: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,11 +71,11 @@ def judge(chains: Sequence[str | pathlib.Path | Sequence[Sequence[float]]], *, d
             files.append(str(chain))
         if not files:
             raise HambenchError("no chains: give one CSV or one array a chain")
-        done = call(["judge", "--json", "--dataset", dataset, "--split", str(split), "--out", str(out), *files], allowed=(0, 1))
+        done = call(["judge", "--json", "--dataset", dataset, "--split", str(split), "--out", str(out), *files], allowed=(0, 1, 3))
     if not done.stdout.strip():
         raise HambenchError(done.stderr.strip().splitlines()[-1])
     data = json.loads(done.stdout)
-    return Judgement(done.returncode == 0, data["distance"], data)
+    return Judgement(done.returncode == 0, data["distance"], data, data.get("undecided", ""))
 
 
 def sample(*, model: Model | str | None = None, chains: int = 1, seed: int = 1, predictions: bool = False, **settings: str | float) -> dict[str, list[Any]]:
