@@ -149,7 +149,7 @@ func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []un
 	var total int64
 	if chains {
 		for c := range b.spec.Chains {
-			steps := b.chainSteps(level, 0)
+			steps := b.chainSteps(level, b.halved(b.chains[c]))
 			total += steps
 			all = append(all, b.part(&b.chains[c], partName(chainName(c), level), steps,
 				func(ctx context.Context, t models.Target) (*Reference, error) {
@@ -287,6 +287,14 @@ func (b *builder) runChain(ctx context.Context, t models.Target, c, level int) (
 		"oracle of %s, split %d: chain %d diverged %d times, the last with h = %v",
 		b.spec.Dataset, b.spec.Split, c, maxAttempts, b.spec.Step/math.Exp2(maxAttempts-1),
 	)
+}
+
+// halved is how often the step of a chain was halved so far; 0 before it began.
+func (b *builder) halved(chain *Reference) int {
+	if chain == nil {
+		return 0
+	}
+	return int(math.Round(math.Log2(b.spec.Step / chain.ChainStep[0])))
 }
 
 // chainSteps is the number of steps that a part of a chain takes whose step was

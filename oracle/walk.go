@@ -70,7 +70,7 @@ func newWalk(b *builder, t models.Target, c, level, attempt int, before *Referen
 		copy(w.z.Theta, before.Start[0])
 		copy(w.z.R, before.momentum)
 		w.warmed, w.invMass, w.warm = true, before.invMass, before.warm
-		w.halved += int(math.Round(math.Log2(b.spec.Step / before.ChainStep[0])))
+		w.halved += b.halved(before)
 	}
 	w.step = b.spec.Step / math.Exp2(float64(w.halved))
 	return w
