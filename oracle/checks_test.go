@@ -29,7 +29,7 @@ func simulated(rng *rand.Rand, phi, cross float64, spoil func(draws, check [][][
 // Each check fails of right references at most 1.5 in a hundred, however correlated
 // their draws are; the own error is no test but says whether the chains were long
 // enough. By default 20 references of each kind are looked at, of which more than 4
-// fail a check by chance once in 80 000 if 1.5 % do; all tests look at 2100.
+// fail a check by chance once in 100 000 if 1.5 % do; all tests look at 2100.
 func TestRightReferencesPassEachCheck(t *testing.T) {
 	replicates, allowed := 20, 4
 	if os.Getenv("HAMBENCH_TEST_LONG") != "" {
