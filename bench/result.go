@@ -22,7 +22,10 @@ type Result struct {
 	KSSelfHigh float64 `json:"ks_self_high"`
 	// standard deviation of KS from one right chain to another; 0 in records that do not have it
 	KSSelfSD float64 `json:"ks_self_sd,omitempty"`
-	Diverged bool    `json:"diverged"`
+	// what the reference's own error may be, as a Kolmogorov distance
+	// (oracle.OwnError.Upper); 0 where the law is known, and in records that do not have it
+	ReferenceError float64 `json:"reference_error,omitempty"`
+	Diverged       bool    `json:"diverged"`
 	// kernel step at which non-finite numbers were seen
 	DivergedStep int64 `json:"diverged_step,omitempty"`
 

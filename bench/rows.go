@@ -69,6 +69,7 @@ var (
 		{Name: "ks_self_low", Kind: table.Number},
 		{Name: "ks_self_high", Kind: table.Number},
 		{Name: "ks_self_sd", Kind: table.Number},
+		{Name: "reference_error", Kind: table.Number},
 		{Name: "oracle", Kind: table.Text},
 		{Name: "checks_failed", Kind: table.Number}, // of the cell's own reference chains
 	}
@@ -237,7 +238,8 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 	}
 	maps.Copy(row, map[string]any{
 		"diverged": r.Diverged, "ks_self": r.KSSelf, "ks_self_sd": r.KSSelfSD,
-		"ks_self_low": r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
+		"reference_error": r.ReferenceError,
+		"ks_self_low":     r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
 	})
 }
 

@@ -89,6 +89,9 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		in.Truth.DrawStart(start, noise.New(c.Chain().Key, noise.StreamStart).Rand())
 		self := in.Truth.SelfDistanceOf(c.Samples)
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
+		if ref, ok := in.Truth.(*oracle.Reference); ok {
+			r.ReferenceError = ref.OwnError.Upper
+		}
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
 	err = sampler.Run(ctx, sampler.Start(c.Chain().Key, start), plan,
@@ -311,12 +314,14 @@ func reference(r *bench.Result, in Inputs) error {
 	}
 	self := ref.SelfDistance()
 	r.KS, r.KSSelf, r.KSSelfSD = self.Mean, self.Mean, self.SD
+	r.ReferenceError = ref.OwnError.Upper
 	r.KSSelfLow, r.KSSelfHigh = self.Low, self.High
 	r.Seconds = ref.Seconds
 	d := ref.Diagnostics
 	r.Scores = map[string]float64{
 		"lag1": d.Lag1.Mean, "ess": d.ESS.Mean, "rhat_p95": d.SplitRHat.P95,
 		"checks_failed":         float64(len(ref.Failed())),
+		"own_error":             ref.OwnError.Upper,
 		"metropolis_distance":   ref.CrossCheck.Distance,
 		"metropolis_acceptance": ref.CrossCheck.Acceptance,
 	}
