@@ -43,19 +43,19 @@ func (r *Reference) verify() []Check {
 	}
 	self := r.SelfDistance()
 	implied := impliedSelfDistance(r.Draws)
-	halves, expected, sd := halvesDistance(r.Draws)
+	apart, expected, sd := halvesDistance(r.Draws)
 	cross := r.CrossCheck
 	atMost := func(mean, sd float64) float64 { return mean + r.MaxError + oneInAHundred*sd }
-	potential := rankNormalised(r.Potential)
+	potential := rankNormalised(halves(r.Potential))
 	most := float64(r.Samples) * math.Log10(float64(r.Samples)) // of antithetic draws
 	return []Check{
 		newCheck("restarts with half the step", restarts, 0, float64(r.Chains)),
 		newCheck("own error, plus a standard error", r.OwnError.Upper, 0, r.MaxError),
 		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, 1.05),
-		newCheck("split-R̂ of the potential", SplitRHat(potential), 0, 1.1),
+		newCheck("split-R̂ of the potential", rHat(potential), 0, 1.1),
 		newCheck("self-distance, mean", self.Mean, implied.mean-copiesSpread*implied.sd,
 			atMost(implied.mean, implied.sd)),
-		newCheck("distance of the chains' halves", halves, 0, atMost(expected, sd)),
+		newCheck("distance of the chains' halves", apart, 0, atMost(expected, sd)),
 		newCheck("cross-check, effective samples", cross.ESS.Mean, r.minCrossCheckESS(), most),
 		newCheck("cross-check, distance", cross.Distance, 0,
 			atMost(cross.Expected, cross.ExpectedSD)),
@@ -86,7 +86,7 @@ func (r *Reference) compare(draws [][][]float32) {
 func essOf(draws [][][]float32) []float64 {
 	ess := make([]float64, len(draws[0][0]))
 	for o := range ess {
-		ess[o] = EffectiveSampleSize(rankNormalised(seriesOf(draws, o)))
+		ess[o] = essOfHalves(rankNormalised(halves(seriesOf(draws, o))))
 	}
 	return ess
 }

@@ -43,9 +43,10 @@ func diagnose(draws [][][]float32) Diagnostics {
 		for _, x := range series {
 			lag1[o] += Autocorrelation(x, 1) / float64(len(draws))
 		}
-		ranked := rankNormalised(series)
-		ess[o] = EffectiveSampleSize(ranked)
-		rhat[o] = max(SplitRHat(ranked), SplitRHat(rankNormalised(folded(series))))
+		parts := halves(series)
+		ranked := rankNormalised(parts)
+		ess[o] = essOfHalves(ranked)
+		rhat[o] = max(rHat(ranked), rHat(rankNormalised(folded(parts))))
 	}
 	return Diagnostics{Lag1: summarise(lag1), ESS: summarise(ess), SplitRHat: summarise(rhat)}
 }
@@ -122,8 +123,11 @@ const maxRHat = 1e6
 // 2013, equations 11.3–11.4): each chain is cut in two halves, and
 // the pooled variance is compared with the mean variance within a half.
 // Chains that are all constant and equal have 1.
-func SplitRHat(chains [][]float64) float64 {
-	within, pooled := variances(halves(chains))
+func SplitRHat(chains [][]float64) float64 { return rHat(halves(chains)) }
+
+// rHat is R̂ of chains as they are.
+func rHat(parts [][]float64) float64 {
+	within, pooled := variances(parts)
 	switch {
 	case pooled == 0:
 		return 1
@@ -138,8 +142,10 @@ func SplitRHat(chains [][]float64) float64 {
 // al. 2021, equations 10–13, as computed in Stan). For antithetic chains it
 // may exceed the number of draws N, up to N log₁₀ N. Constant chains
 // have N.
-func EffectiveSampleSize(chains [][]float64) float64 {
-	parts := halves(chains)
+func EffectiveSampleSize(chains [][]float64) float64 { return essOfHalves(halves(chains)) }
+
+// essOfHalves is the effective sample size of chains that have been cut in halves.
+func essOfHalves(parts [][]float64) float64 {
 	n := len(parts[0])
 	total := float64(len(parts) * n)
 	within, pooled := variances(parts)

@@ -85,15 +85,10 @@ def test_diagnostics_agree_within_their_definitions(folder, tree):
         values = of(tree, group="posterior_predictive", method=method).f.values
         return {"min": values.min(), "median": np.median(values), "mean": values.mean(), "max": values.max()}
 
-    same, ranks = theirs(az.rhat, "split"), theirs(az.rhat, "rank")
-    for name, value in same.items():
-        assert ours["diagnostics"]["split_rhat"][name] == pytest.approx(value, rel=1e-7), name
-        assert ours["diagnostics"]["split_rhat"][name] == pytest.approx(ranks[name], abs=0.02), name
-    same, bulk = theirs(az.ess, "mean"), theirs(az.ess, "bulk")
-    for name, value in same.items():
+    for name, value in theirs(az.rhat, "rank").items():
+        assert ours["diagnostics"]["split_rhat"][name] == pytest.approx(value, rel=1e-6), name
+    for name, value in theirs(az.ess, "bulk").items():
         assert ours["diagnostics"]["ess"][name] == pytest.approx(value, rel=0.01), name
-    for name in ("median", "mean"):
-        assert ours["diagnostics"]["ess"][name] == pytest.approx(bulk[name], rel=0.05), name
 
 
 def test_a_wrong_value_and_a_wrong_chain_are_seen(folder, tree):
