@@ -48,6 +48,10 @@ func (r *Reference) Failed() []Check {
 	return slices.DeleteFunc(slices.Clone(r.Checks), func(c Check) bool { return c.Pass })
 }
 
+// length is the number of draws of a chain, fewer than the spec's Samples where they were
+// thinned to travel.
+func (r *Reference) length() int { return len(r.Draws[0]) }
+
 // Chain returns the predictive draws of a chain, [sample][output].
 func (r *Reference) Chain(c int) [][]float64 { return converted[float64](r.Draws[c]) }
 

@@ -34,8 +34,8 @@ func (r *Reference) SelfDistance() Band {
 // between samples of n and m falls with √(1/n + 1/m), so for more draws that of two
 // chains, √(2/m), is scaled by √((1 + m/n)/2).
 func (r *Reference) SelfDistanceOf(n int) Band {
-	if n >= r.Samples {
-		b := r.SelfDistance().scaled(math.Sqrt((1 + float64(r.Samples)/float64(n)) / 2))
+	if n >= r.length() {
+		b := r.SelfDistance().scaled(math.Sqrt((1 + float64(r.length())/float64(n)) / 2))
 		b.SD = r.SelfDistance().SD
 		return b
 	}
@@ -79,7 +79,7 @@ func (r *Reference) blockDistance(n int) Band {
 // falls with 1/√n; the mean is that of the reference's chains, and each of them
 // scatters as much.
 func (r *Reference) scatter(n float64) float64 {
-	ratio := float64(r.Samples) / n
+	ratio := float64(r.length()) / n
 	return r.SelfDistance().SD * math.Sqrt(ratio+(1+ratio)/2/float64(len(r.Draws)))
 }
 

@@ -46,8 +46,38 @@ func Shipped(dataset, key string) (*Reference, bool) {
 	return r, err == nil && of == key
 }
 
-// Ship returns the file of Shipped for a reference with a key.
+// shippedBytes is what a file may have.
+const shippedBytes = 600_000
+
+// Ship returns the file of Shipped for a reference with a key: of all its draws or, where
+// these do not fit, of every second, third … of them.
 func (r *Reference) Ship(key string) ([]byte, error) {
+	for every := 1; ; every++ {
+		file, err := r.thinned(every).ship(key)
+		if err != nil || len(file) <= shippedBytes || r.length()/(every+1) < 2 {
+			return file, err
+		}
+	}
+}
+
+// thinned keeps the last of each so many draws.
+func (r *Reference) thinned(every int) *Reference {
+	t := &Reference{
+		Spec: r.Spec, Start: r.Start, ChainStep: r.ChainStep, Diagnostics: r.Diagnostics,
+		OwnError: r.OwnError, CrossCheck: r.CrossCheck, Checks: r.Checks,
+		Doublings: r.Doublings, Seconds: r.Seconds,
+	}
+	for c, draws := range r.Draws {
+		t.Draws, t.Potential = append(t.Draws, nil), append(t.Potential, nil)
+		for s := every - 1; s < len(draws); s += every {
+			t.Draws[c] = append(t.Draws[c], draws[s])
+			t.Potential[c] = append(t.Potential[c], r.Potential[c][s])
+		}
+	}
+	return t
+}
+
+func (r *Reference) ship(key string) ([]byte, error) {
 	chains, outputs := r.columns(), len(r.Draws[0][0])
 	body, err := r.Encode()
 	if err != nil {

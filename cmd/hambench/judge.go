@@ -157,7 +157,7 @@ func printJudgement(w io.Writer, j oracle.Judgement) error {
 // From says where they are from; the seconds are of all chains together.
 func printReference(w io.Writer, r *oracle.Reference, from string) error {
 	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, "+
-		"%s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains, r.Samples,
+		"%s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains, len(r.Draws[0]),
 		r.Step, r.Friction, r.Thin<<r.Doublings, r.Precision, r.Seconds, from)
 	self, cross := r.SelfDistance(), r.CrossCheck
 	fmt.Fprintf(w, "own error at most %.4f; self-distance %.3f (5-95 %%: %.3f-%.3f); "+
