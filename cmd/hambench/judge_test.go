@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/models/datasets"
 	"hambench/oracle"
 )
 
@@ -178,6 +179,23 @@ func TestAnExportedProblemHasTheLogDensityInPython(t *testing.T) {
 		}
 		if !(math.Abs(theirs-ours) <= 1e-10*math.Abs(ours)) || !(ours < 0) {
 			t.Errorf("%v: log density %v in Python, %v here", args, theirs, ours)
+		}
+	}
+}
+
+// The references of split 0 that travel with the program are those of their posteriors: a
+// change of the numbers of a reference makes other keys, and asks for other files.
+func TestReferencesTravelWithTheProgram(t *testing.T) {
+	if os.Getenv(datasets.EnvData) == "" {
+		t.Skip("needs the UCI files")
+	}
+	for _, set := range []string{"boston", "concrete", "energy", "yacht", "ionosphere", "vehicle"} {
+		out := t.TempDir()
+		code, stdout, stderr := call(t, "judge", "--dataset", set, "--checks", "--out", out)
+		if code != exitOK || !strings.Contains(stdout, "(shipped with the program)") ||
+			strings.Contains(stdout, "| NO ") {
+			t.Errorf("%s: exit code %d, %s%s: want the shipped reference, all checks passed; "+
+				"oracle/shipped/README.md makes it", set, code, stdout, stderr)
 		}
 	}
 }
