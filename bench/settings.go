@@ -177,7 +177,7 @@ func LookupSettings(names []string, rows *table.Table) (found []Setting, err err
 		switch {
 		case i >= 0:
 			found = append(found, shown[i])
-		case rows.Has(name) && len(rows.Numbers(name)) > 0:
+		case rows.Has(name) && !newRows(nil).Has(name) && len(rows.Numbers(name)) > 0:
 			found = append(found, Setting{Name: name, Column: name, Label: name, Symbol: name +
 				" = ", Kind: table.Number, Axis: Averaged})
 		default:

@@ -30,11 +30,20 @@ func simulated(rng *rand.Rand, phi, cross float64, spoil func(draws, check [][][
 // their draws are; the own error is no test but says whether the chains were long
 // enough. By default 20 references of each kind are looked at, of which more than 4
 // fail a check by chance once in 100 000 if 1.5 % do; all tests look at 2100.
-func TestRightReferencesPassEachCheck(t *testing.T) {
-	replicates, allowed := 20, 4
-	if os.Getenv("HAMBENCH_TEST_LONG") != "" {
-		replicates, allowed = 700, 18 // 2100 in all; 1.5 % are 10.5, and 18 are 2.3 standard errors above
+func TestRightReferencesPassEachCheck(t *testing.T) { passEachCheck(t, 20, 4) }
+
+// 1.5 % of 700 references are 10.5, and 18 are 2.3 standard errors above.
+func TestLongRightReferencesPassEachCheck(t *testing.T) {
+	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
+		t.Skip("simulates 2100 references: make test-long does it")
 	}
+	passEachCheck(t, 700, 18)
+}
+
+// passEachCheck simulates right references of three kinds, and allows so many of a kind to
+// fail a check.
+func passEachCheck(t *testing.T, replicates, allowed int) {
+	t.Helper()
 	for i, c := range []struct{ phi, cross float64 }{{0, 0}, {0.2, 0}, {0.4, 0.1}} {
 		rng := rand.New(rand.NewPCG(41, uint64(i)))
 		failed := map[string]int{}

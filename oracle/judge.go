@@ -10,8 +10,7 @@ import (
 	"hambench/usage"
 )
 
-// Judgement is what Judge finds about draws of predictive values that were made
-// elsewhere.
+// Judgement is what Judge finds about draws of predictive values that any program made.
 type Judgement struct {
 	Chains int `json:"chains"`
 	Draws  int `json:"draws"` // of each chain
@@ -105,9 +104,10 @@ func (j Judgement) Err() error {
 	return nil
 }
 
-// Floors below which a distance says nothing of the law that draws have: an effective
-// sample size of which nine in ten chains twice as wide would be accepted, and chains
-// so far from each other that none of them speaks for the whole.
+// What draws must have for their distance to say something of their law. Both limits are
+// conventions: split-R̂ as Brooks and Gelman (1998) would have it at most, for chains that
+// speak for the whole, and as many effective draws as put the expected distance of
+// independent ones below 0.2.
 const (
 	minEffective  = 20
 	maxChainsRHat = 1.2

@@ -2,9 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -40,6 +45,65 @@ func TestLongCommittedResultsAreThoseOfTheirStore(t *testing.T) {
 		name := filepath.Base(path)
 		if _, err := os.Stat(filepath.Join("../../docs/results", name)); err != nil && name != "paths.csv" { // 600 kB
 			t.Errorf("%s is not committed: %v", name, err)
+		}
+	}
+}
+
+// docs/paper.md and README say that on the regression networks the distance of leapfrog with
+// B = 8 follows η/C: of all pairs of committed cells with different steps and one η/C, in
+// which no chain diverged, both off the floor. A pair's ratio is of the larger step's distance.
+func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
+	f, err := os.Open("../../docs/results/friction.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type cell struct{ h, friction, ks float64 }
+	cells := make(map[string][]cell)
+	for _, line := range lines[1:] {
+		of := make(map[string]string)
+		for i, name := range lines[0] {
+			of[name] = line[i]
+		}
+		number := func(name string) float64 {
+			x, err := strconv.ParseFloat(of[name], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x
+		}
+		if of["batch"] == "8" && number("cells_diverged") == 0 && number("ks_mean") > 0.12 {
+			set := of["dataset"]
+			cells[set] = append(cells[set], cell{number("h"), number("friction"), number("ks_mean")})
+		}
+	}
+	pairs, low, high := 0, math.Inf(1), 0.0
+	for _, set := range []string{"boston", "concrete", "energy", "yacht"} {
+		for _, a := range cells[set] {
+			for _, b := range cells[set] {
+				if a.h < b.h && math.Abs(a.h*b.friction/(b.h*a.friction)-1) < 1e-9 {
+					pairs, low, high = pairs+1, min(low, b.ks/a.ks), max(high, b.ks/a.ks)
+				}
+			}
+		}
+	}
+	found := fmt.Sprintf("%d pairs %.2f %.2f", pairs, low, high)
+	if want := "16 pairs 0.98 1.17"; found != want {
+		t.Errorf("%s, the documents say %s", found, want)
+	}
+	for _, doc := range []string{"../../README.md", "../../docs/paper.md"} {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, number := range []string{"16 pairs", "0.98", "1.17"} {
+			if !strings.Contains(string(text), number) {
+				t.Errorf("%s does not say %s", doc, number)
+			}
 		}
 	}
 }
