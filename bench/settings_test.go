@@ -105,8 +105,8 @@ func TestSettingsAsPeopleReadThem(t *testing.T) {
 			t.Errorf("%v, %s: want %s", err, TextOf(found, rows.Rows()[i]), want)
 		}
 	}
-	if _, err := LookupSettings([]string{"ks_self"}, rows); err == nil {
-		t.Error("a number of the result is taken for a parameter of the integrator")
+	if _, err := LookupSettings([]string{"h"}, rows); err == nil {
+		t.Error("a column of every row is taken for a parameter of the integrator")
 	}
 	if _, err := LookupSettings([]string{"observe"}, rows); err == nil {
 		t.Error("observe is an axis")
