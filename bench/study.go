@@ -65,6 +65,7 @@ const (
 	OfFriction   = "friction"    // mt3 under several frictions and masses
 	OfWeak       = "weak"        // one step's law: weak orders
 	OfBatches    = "batches"     // the exact flow on problems that differ in K alone
+	OfRows       = "rows"        // the exact flow on given rows, cut into K batches
 	OfClosedForm = "closed-form" // the exact flow on random problems, beside the closed form
 	OfEfficiency = "efficiency"  // averages at budgets of gradients
 	// The main figures of later papers: the studies of these names.

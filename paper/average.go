@@ -41,20 +41,51 @@ func (x *evaluation) replicates() string {
 	return replicateNames[i][1]
 }
 
-// add adds a number of a row's replicate. All numbers of a replicate count as one: their
-// mean.
-func (x *evaluation) add(r table.Row, v float64) {
+// replicate is what was added of a replicate, all of which counts as one number, the mean.
+type replicate struct {
+	numbers []float64
+	// shifts are by how much the sum of the numbers moves if the distances to a reference
+	// move by the reference's own error, by reference.
+	shifts map[string]float64
+}
+
+// add adds a number of a row's replicate, and how much it moves for each unit by which the
+// distances to the row's reference move: all those to one reference together.
+func (x *evaluation) add(r table.Row, v, perDistance float64) {
 	name := r.Get(x.Replicates).String()
-	x.values[name] = append(x.values[name], v)
+	if x.values[name] == nil {
+		x.values[name] = &replicate{shifts: make(map[string]float64)}
+	}
+	of := x.values[name]
+	of.numbers = append(of.numbers, v)
+	if own := r.Number("reference_error"); own > 0 {
+		of.shifts[r.Text("oracle")] += perDistance * own
+	}
 }
 
 // replicateMeans are the means of the numbers of each replicate, in the order of their
 // names.
 func (x *evaluation) replicateMeans() (means []float64) {
 	for _, name := range slices.Sorted(maps.Keys(x.values)) {
-		means = append(means, stat.Mean(x.values[name], nil))
+		means = append(means, stat.Mean(x.values[name].numbers, nil))
 	}
 	return means
+}
+
+// referenceVariance is the variance of the mean over replicates by the references' own
+// errors, which are taken for standard deviations, independent between references.
+func (x *evaluation) referenceVariance() (sum float64) {
+	moved := make(map[string]float64)
+	for _, name := range slices.Sorted(maps.Keys(x.values)) { // sums in one order
+		of := x.values[name]
+		for reference, shift := range of.shifts {
+			moved[reference] += shift / float64(len(of.numbers)*len(x.values))
+		}
+	}
+	for _, reference := range slices.Sorted(maps.Keys(moved)) {
+		sum += moved[reference] * moved[reference]
+	}
+	return sum
 }
 
 // interval decides by Student's interval of the mean over replicates, whose degrees of
@@ -62,7 +93,7 @@ func (x *evaluation) replicateMeans() (means []float64) {
 // has the interval of a binomial law instead.
 func (x *evaluation) interval() Finding {
 	means := x.replicateMeans()
-	mean, half := student(means, x.Level)
+	mean, half := student(means, x.referenceVariance(), x.Level)
 	e := estimate{value: mean, low: mean - half, high: mean + half}
 	shares := x.Statistic == bench.ShareStatistic || x.Statistic == worseStatistic
 	if shares && half == 0 { // scatter says nothing here
@@ -79,7 +110,7 @@ func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 	n, over := len(means), x.replicates()
 	// The names are those of means, in the same order.
 	for i, name := range slices.Sorted(maps.Keys(x.values)) {
-		name = fmt.Sprintf("%s, %s (%d)", x.what, name, len(x.values[name]))
+		name = fmt.Sprintf("%s, %s (%d)", x.what, name, len(x.values[name].numbers))
 		f.note(name, x.scale(means[i]), x.format(x.scale(means[i])))
 	}
 	f.Verdict = NotDecided
@@ -107,13 +138,14 @@ func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 }
 
 // student returns the mean of x, and half of Student's interval at a level for the mean of
-// the law that x was drawn from: infinite of fewer than two values.
-func student(x []float64, level float64) (mean, half float64) {
-	mean, sd := stat.MeanStdDev(x, nil)
+// the law that x was drawn from: infinite of fewer than two values. The variance of the
+// mean by what all values may share is added to that by their scatter.
+func student(x []float64, shared, level float64) (mean, half float64) {
+	mean, variance := stat.MeanVariance(x, nil)
 	if len(x) < 2 {
 		return mean, math.Inf(1)
 	}
-	return mean, quantile(1-level, len(x)-1) * sd / math.Sqrt(float64(len(x)))
+	return mean, quantile(1-level, len(x)-1) * math.Sqrt(variance/float64(len(x))+shared)
 }
 
 // quantile is what Student's law with some degrees of freedom exceeds in size with a
@@ -129,8 +161,8 @@ func (x *evaluation) binomial(share float64) (low, high float64) {
 	n, tail := float64(len(x.values)), (1-x.Level)/2
 	if share > 0 && share < 1 {
 		n = 0
-		for _, values := range x.values {
-			n += float64(len(values))
+		for _, of := range x.values {
+			n += float64(len(of.numbers))
 		}
 	}
 	k := math.Round(share * n)
@@ -168,7 +200,7 @@ func (x *evaluation) means() Finding {
 	}
 	x.over(rows)
 	for _, r := range rows.Rows() {
-		x.add(r, x.shifted(r))
+		x.add(r, x.shifted(r), x.ofDistance()/unitOf(x.DataClaim))
 	}
 	return x.interval()
 }
@@ -193,17 +225,19 @@ func (x *evaluation) slopes() Finding {
 	rows := x.finite(x.selected)
 	x.over(rows)
 	for _, line := range rows.GroupBy(append([]string{"split"}, chainColumns...)...) {
-		var h, y []float64
+		var h, y, inverse []float64
 		for _, at := range line.GroupBy("h") {
 			if v := x.mean(at.Table); v > 0 {
 				h, y = append(h, math.Log(at.Get("h").Number())), append(y, math.Log(v))
+				inverse = append(inverse, 1/v)
 			}
 		}
 		if len(h) < fewestSteps {
 			continue
 		}
 		_, slope := stat.LinearRegression(h, y, nil, false)
-		x.add(line.Rows()[0], slope)
+		_, moved := stat.LinearRegression(h, inverse, nil, false)
+		x.add(line.Rows()[0], slope, x.ofDistance()*moved)
 	}
 	if len(x.values) == 0 {
 		why := fmt.Sprintf("no line has %d steps or more with a number above 0", fewestSteps)
@@ -234,22 +268,23 @@ func (x *evaluation) fiellerOf(pairs []table.Pair) (e estimate, ratios []float64
 	for i := range sides {
 		clear(x.values)
 		for _, p := range pairs {
-			x.add(p.Left.Rows()[0], x.mean([2]*table.Table{p.Left, p.Right}[i]))
+			number := x.mean([2]*table.Table{p.Left, p.Right}[i])
+			x.add(p.Left.Rows()[0], number, x.ofDistance())
 		}
 		sides[i] = x.replicateMeans()
 	}
 	for i, above := range sides[0] {
 		ratios = append(ratios, above/sides[1][i])
 	}
-	return fieller(sides[0], sides[1], x.Level), ratios
+	return fieller(sides[0], sides[1], x.referenceVariance(), x.Level), ratios
 }
 
 // stateDistances adds the ratio of distances of the pairs to a finding, by its logarithm.
 // It decides nothing.
 func (x *evaluation) stateDistances(f *Finding, pairs []table.Pair) {
 	clear(x.values)
-	x.addLogarithms(pairs, func(r table.Row) float64 { return r.Number("ks") })
-	mean, half := student(x.replicateMeans(), x.Level)
+	x.addLogarithms(pairs, func(r table.Row) float64 { return r.Number("ks") }, 1)
+	mean, half := student(x.replicateMeans(), x.referenceVariance(), x.Level)
 	e := estimate{value: math.Exp(mean), low: math.Exp(mean - half), high: math.Exp(mean + half)}
 	f.Distance = e.interval()
 	if len(x.values) < fewest || e.value != e.value {
@@ -270,7 +305,7 @@ func (e estimate) interval() *Interval {
 
 // worse decides by the share of pairs in which the left side is worse: it alone diverged, or
 // has the larger number. So chains that diverged count, where a ratio could not have them.
-// A tie is half. Pairs both of which diverged say nothing, and are counted. The ratios
+// A tie is half, and so is a difference that the reference's own error could make. Pairs both of which diverged say nothing, and are counted. The ratios
 // of finite pairs are stated, without deciding.
 func (x *evaluation) worse() Finding {
 	x.over(x.selected)
@@ -282,17 +317,20 @@ func (x *evaluation) worse() Finding {
 		for _, p := range line {
 			left, right := anyDiverged(p.Left), anyDiverged(p.Right)
 			difference := x.mean(p.Left) - x.mean(p.Right)
-			share := 0.5
+			share, own := 0.5, 0.0
+			if e := p.Left.Rows()[0].Number("reference_error"); e > 0 {
+				own = x.ofDistance() * e
+			}
 			switch {
 			case left && right:
 				neither++
 				continue
-			case left || !right && difference > 0:
+			case left || !right && difference > own:
 				share = 1
-			case right || difference < 0:
+			case right || difference < -own:
 				share = 0
 			}
-			x.add(p.Left.Rows()[0], share)
+			x.add(p.Left.Rows()[0], share, 0)
 		}
 	}
 	x.count("pairs both of which diverged, which are left out", neither)
@@ -324,7 +362,7 @@ func (x *evaluation) divergence() Finding {
 		for _, p := range line {
 			l, r := shares(p.Left), shares(p.Right)
 			left, right, n = left+l, right+r, n+1
-			x.add(p.Left.Rows()[0], l-r)
+			x.add(p.Left.Rows()[0], l-r, 0)
 		}
 	}
 	a, b := x.sides()
@@ -339,8 +377,9 @@ func (x *evaluation) divergence() Finding {
 
 // fieller is the interval of the ratio of two means whose values come in pairs: the
 // ratios r for which the mean of a − r b is not told from 0. Differences are allowed
-// on both sides to be below 0, as excesses over a floor may be.
-func fieller(a, b []float64, level float64) estimate {
+// on both sides to be below 0, as excesses over a floor may be. The variance of what moves
+// both means by the same is shared.
+func fieller(a, b []float64, shared, level float64) estimate {
 	meanA, meanB, n := stat.Mean(a, nil), stat.Mean(b, nil), len(a)
 	e := estimate{value: meanA / meanB}
 	if n < 2 {
@@ -349,10 +388,10 @@ func fieller(a, b []float64, level float64) estimate {
 	// The ends are the roots of (mean a − r mean b)² = q² var(a − r b)/n in r. Unless the mean
 	// of b is told from 0, what lies between them is not what satisfies it.
 	q := quantile(1-level, n-1)
-	scale := q * q / float64(n)
-	square := meanB*meanB - scale*stat.Variance(b, nil)
-	linear := meanA*meanB - scale*stat.Covariance(a, b, nil)
-	constant := meanA*meanA - scale*stat.Variance(a, nil)
+	ofMean := func(variance float64) float64 { return q * q * (variance/float64(n) + shared) }
+	square := meanB*meanB - ofMean(stat.Variance(b, nil))
+	linear := meanA*meanB - ofMean(stat.Covariance(a, b, nil))
+	constant := meanA*meanA - ofMean(stat.Variance(a, nil))
 	if !(square > 0 && meanB > 0) {
 		e.open = "what the ratio divides by is not told from 0"
 		return e

@@ -97,6 +97,10 @@ func fewBatches(in *invented) {
 	}
 }
 
+func fewCuts(in *invented) {
+	in.drop = func(x bench.Evidence) bool { return x.Purpose == bench.OfRows && x.Problem > "3" }
+}
+
 func fewForms(in *invented) {
 	in.drop = func(x bench.Evidence) bool { return x.Purpose == bench.OfClosedForm && x.Problem > "random 2" }
 }
@@ -195,6 +199,8 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"reshuffle-limit", "an order that is not known", unfitted(func(f fitOf) bool { return f.Scheme == "reshuffle" && f.Integrator == "mt3" }), NotDecided},
 		{"k-dependence", "a constant that does not depend on K", func(in *invented) { in.constant = func(int) float64 { return 0.1 } }, ""},
 		{"k-dependence", "one that grows like K²", func(in *invented) { in.constant = func(k int) float64 { return 0.01 * float64(k*k) } }, ""},
+		{"k-rows", "one that grows like K", func(in *invented) { in.constant = func(x int) float64 { return math.Sqrt(float64(x)) } }, ""},
+		{"k-rows", "two numbers of batches", fewCuts, NotDecided},
 		{"k-dependence", "two numbers of batches", fewBatches, NotDecided},
 		{"long-epochs", "random orders always help", func(in *invented) { in.epoch = times0(0.1) }, ""},
 		{"long-epochs", "random orders never help", func(in *invented) { in.epoch = times0(1) }, ""},

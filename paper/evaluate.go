@@ -14,6 +14,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/oracle"
 )
 
 // Case is a condition on rows: a statistic of those that it selects lies in an interval.
@@ -67,12 +68,13 @@ type evaluation struct {
 	all       *table.Table               // rows that the claim may read
 	selected  *table.Table               // those of Where
 	what      string                     // names the numbers that are averaged
-	values    map[string][]float64       // by replicate
+	values    map[string]*replicate      // what was added, by name
 	scale     func(x float64) float64    // of a mean, to how people read it
 	missing   int                        // cells without a result
 	left      map[string]map[string]bool // names of chains that were left out, by the reason
 	stability []Number                   // counts of chains that diverged
 	failures  map[table.Key]float64      // checks that failed, by reference
+	nearest   map[string]float64         // the smallest distance that a reference judges
 	floors    map[table.Key]float64      // measured, by floorColumns
 	read      []*table.Table             // rows that were selected, of either side of a ratio
 }
@@ -81,6 +83,9 @@ type evaluation struct {
 // stand before the names of data sets and splits.
 const (
 	failedReference = "Left out, since a check of the reference failed"
+	coarseReference = "Left out, since the reference's own error is more than a quarter of " +
+		"the smallest distance that it judges"
+	unknownError    = "The own error of the reference is not known, and not in the interval"
 	uncheckedChains = "Judged by references whose checks are not known (run " + reproduce +
 		"autocorrelation)"
 )
@@ -92,15 +97,19 @@ func newEvaluation(c Case, all *table.Table) *evaluation {
 	c.Level = cmp.Or(c.Level, defaultLevel)
 	x := &evaluation{
 		Case: c, all: all, what: c.Statistic + " of " + c.Of,
-		values: make(map[string][]float64), left: make(map[string]map[string]bool),
+		values: make(map[string]*replicate), left: make(map[string]map[string]bool),
 		scale: func(x float64) float64 { return x }, failures: make(map[table.Key]float64),
+		nearest: make(map[string]float64),
 	}
 	for _, r := range all.Rows() {
-		switch n := r.Number("checks_failed"); {
+		n, ks, by := r.Number("checks_failed"), r.Number("ks"), r.Text("oracle")
+		switch {
 		case n == n:
 			x.failures[r.Key("dataset", "split")] = n
-		case r.Text("record") == bench.CheckRecord:
+		case r.Text("record") == bench.CheckRecord && r.Text("check") != oracle.OwnErrorCheck:
 			x.failures[r.Key("oracle")] += 1 - indicator(r.Get("pass").Truth())
+		case ks == ks && !diverged(r):
+			x.nearest[by] = min(ks, cmp.Or(x.nearest[by], ks))
 		}
 	}
 	if c.Of == aboveFloor {
@@ -179,7 +188,8 @@ func (x *evaluation) remarks() (text string) {
 	if x.missing > 0 {
 		text = fmt.Sprintf(" %d cells have no result yet.", x.missing)
 	}
-	for _, reason := range []string{failedReference, uncheckedChains} {
+	reasons := []string{failedReference, coarseReference, uncheckedChains, unknownError}
+	for _, reason := range reasons {
 		if names := slices.Sorted(maps.Keys(x.left[reason])); len(names) > 0 {
 			text += fmt.Sprintf(" %s: %s.", reason, strings.Join(names, ", "))
 		}
@@ -217,8 +227,7 @@ func (x *evaluation) study() string {
 // of its own are left out and named. Errors are taken as they are: NaN says that the chain
 // has no stationary law at that step, and the orders of such a chain may still be known.
 func (x *evaluation) rows(where map[string][]any) *table.Table {
-	judged := slices.Contains([]string{
-		"ks", bench.ExcessColumn, bench.RightColumn, aboveFloor}, x.Of)
+	judged := x.Of == bench.RightColumn || x.ofDistance() == 1
 	found := bench.Selected(x.all, where).Filter(func(r table.Row) bool {
 		switch {
 		case r.Get("missing").Truth():
@@ -247,15 +256,31 @@ func (x *evaluation) judges(r table.Row) bool {
 	}
 	ofSplit, known := x.failures[r.Key("dataset", "split")]
 	ofOracle, checked := x.failures[r.Key("oracle")]
-	oracle := r.Text("oracle")
+	by, own := r.Text("oracle"), r.Number("reference_error")
 	switch {
 	case ofSplit > 0 || ofOracle > 0:
 		leave(failedReference)
 		return false
-	case !known && !checked && oracle != "" && oracle != bench.Analytic:
+	case own > 0 && own > referenceShare*x.nearest[by]:
+		leave(coarseReference)
+		return false
+	case by == "" || by == bench.Analytic:
+	case !known && !checked:
 		leave(uncheckedChains)
+	case !(own > 0):
+		leave(unknownError)
 	}
 	return true
+}
+
+// referenceShare is how large a reference's own error may be beside the smallest distance
+// that it judges. A smaller one is part of the uncertainty of what it judges.
+const referenceShare = 0.25
+
+// ofDistance is 1 if the case's column is a distance to a reference, or one less what does
+// not depend on it: the reference's own error moves it by as much. It is 0 for others.
+func (x *evaluation) ofDistance() float64 {
+	return indicator(slices.Contains([]string{"ks", bench.ExcessColumn, aboveFloor}, x.Of))
 }
 
 // number is the case's column as a number, 1 for true; NaN if the row has none. An error
@@ -307,11 +332,13 @@ func anyDiverged(rows *table.Table) bool { return slices.ContainsFunc(rows.Rows(
 
 // right reports whether a chain is where right ones are.
 func right(r table.Row) bool {
-	return !diverged(r) && isRight(r.Number("ks"), r.Number("ks_self"), r.Number("ks_self_sd"))
+	mean := r.Number("ks_self") + r.Number("reference_error")
+	return !diverged(r) && isRight(r.Number("ks"), mean, r.Number("ks_self_sd"))
 }
 
 // isRight reports whether a distance is one that 19 of 20 right chains do not exceed: it is
-// a mean over many outputs, so its law is nearly normal, with the quantile 1.645.
+// a mean over many outputs, so its law is nearly normal, with the quantile 1.645. The mean
+// has the reference's own error in it.
 func isRight(distance, mean, sd float64) bool { return distance <= mean+1.645*sd }
 
 // Right reports whether no chain diverged and their mean distance is where that of right
@@ -319,7 +346,7 @@ func isRight(distance, mean, sd float64) bool { return distance <= mean+1.645*sd
 func Right(chains ...bench.Result) bool {
 	var ks, mean, sd float64
 	for _, r := range chains {
-		ks, mean, sd = ks+r.KS, mean+r.KSSelf, sd+r.KSSelfSD
+		ks, mean, sd = ks+r.KS, mean+r.KSSelf+r.ReferenceError, sd+r.KSSelfSD
 	}
 	finite := !slices.ContainsFunc(chains, func(r bench.Result) bool { return r.Diverged })
 	return finite && isRight(ks, mean, sd) // sums do as well
@@ -588,21 +615,24 @@ func (x *evaluation) ratios() Finding {
 		return x.excessRatios(pairs)
 	}
 	x.scale = math.Exp
-	x.addLogarithms(pairs, x.number)
+	x.addLogarithms(pairs, x.number, x.ofDistance())
 	return x.interval()
 }
 
 // addLogarithms adds the logarithm of the ratio of each pair: of the left side's mean to
-// the geometric mean of the right side's.
-func (x *evaluation) addLogarithms(pairs []table.Pair, number func(table.Row) float64) {
+// the geometric mean of the right side's. A shift of the distances to a reference moves
+// each of these numbers by a multiple of itself.
+func (x *evaluation) addLogarithms(pairs []table.Pair, number func(table.Row) float64,
+	multiple float64) {
 	for _, p := range pairs {
-		left, below := 0.0, 0.0
+		left, below, shift := 0.0, 0.0, 0.0
 		for _, r := range p.Left.Rows() {
 			left += number(r) / float64(p.Left.Len())
 		}
 		for _, r := range p.Right.Rows() {
 			below += math.Log(number(r)) / float64(p.Right.Len())
+			shift -= 1 / number(r) / float64(p.Right.Len())
 		}
-		x.add(p.Left.Rows()[0], math.Log(left)-below)
+		x.add(p.Left.Rows()[0], math.Log(left)-below, multiple*(1/left+shift))
 	}
 }

@@ -200,20 +200,31 @@ func innerErrorExact(of []*evaluation) Finding {
 	return f
 }
 
-// growth decides how the constant of η² grows with K, by the slope of the logarithms over
-// three values of K or more. Laws without a constant of this order are left out.
-func growth(of []*evaluation) Finding {
+// kDependence and kRows decide how the constant of η² grows with K where the spread of the
+// batches' gradients is given, and where the rows are.
+func kDependence(of []*evaluation) Finding {
+	return growth(of, func(k float64) float64 { return k })
+}
+
+func kRows(of []*evaluation) Finding {
+	return growth(of, func(k float64) float64 { return k * (k - 1) })
+}
+
+// growth decides how the constant of η² grows with what is expected of K batches, by the
+// slope of the logarithms over three values of K or more. Laws without a constant of this
+// order are left out.
+func growth(of []*evaluation, expected func(k float64) float64) Finding {
 	var f Finding
-	var x, y []float64
+	var ks, x, y []float64
 	for _, g := range of[0].selected.Sort("K").GroupBy("K") {
 		r := g.Rows()[0]
 		c, k, unsure := r.Number("constant"), r.Number("K"), r.Number("uncertainty")
 		if c != c {
 			continue
 		}
-		x, y = append(x, math.Log(k)), append(y, math.Log(c))
-		text := fmt.Sprintf("%.5f ± %.1g = %.5f K; closed form %.5f",
-			c, c*unsure, c/k, r.Number("closed_form"))
+		ks = append(ks, k)
+		x, y = append(x, math.Log(expected(k))), append(y, math.Log(c))
+		text := fmt.Sprintf("%.5f ± %.1g, closed form %.5f", c, c*unsure, r.Number("closed_form"))
 		f.note(fmt.Sprintf("constant of η², K = %g", k), c, text)
 	}
 	if len(x) < 3 {
@@ -221,8 +232,8 @@ func growth(of []*evaluation) Finding {
 	}
 	_, slope := stat.LinearRegression(x, y, nil, false)
 	f.Verdict = holds(of[0].holds(slope))
-	f.Summary = sprint(of[0].Summary, slope,
-		math.Exp(x[0]), math.Exp(x[len(x)-1]), math.Exp(stat.Mean(y, nil)-stat.Mean(x, nil)))
+	f.Summary = sprint(of[0].Summary, slope, ks[0], ks[len(ks)-1],
+		math.Exp(stat.Mean(y, nil)-stat.Mean(x, nil)))
 	return f
 }
 

@@ -28,7 +28,8 @@ type Freeze struct {
 // codeLimits are the limits that stand in the code, since several statistics share them.
 // They are part of every digest.
 var codeLimits = fmt.Sprint(orderTolerance, threeDigits, longEpoch, shortEpoch, fewest,
-	fewestSteps, paperSplits, rounding, lagError, nearScore)
+	fewestSteps, paperSplits, rounding, lagError, nearScore, referenceShare, nearFriction,
+	frictionSpread)
 
 // currentDigest is that of a claim's test as the file has it now. How numbers are written,
 // and what is said about a verdict, does not decide it, and is no part of it.

@@ -337,7 +337,7 @@ var problems = func() func(t *testing.T) map[string]certify.Problem {
 		for _, p := range append(certify.Builtin(), certify.BottleneckProblem()) {
 			known[p.Name] = *p
 		}
-		for _, file := range []string{"alternating", "random", "frequencies", "curvatures"} {
+		for _, file := range []string{"alternating", "random", "frequencies", "curvatures", "rows"} {
 			var texts map[string]json.RawMessage
 			data, err := os.ReadFile("../bench/studies/" + file + ".json")
 			if err == nil {
@@ -406,6 +406,10 @@ func (in *invented) exact() []bench.Evidence {
 		}
 		put(bench.OfBatches, random)
 		put(bench.OfBatches, drawn)
+	}
+	for _, k := range []int{2, 3, 4, 6, 12} {
+		problem := fmt.Sprintf("%d batches of %d", k, 12/k)
+		put(bench.OfRows, fittedRow(problem, "exact", "reshuffle", covariance, 2, in.constant(k*(k-1))))
 	}
 	for i := range 6 {
 		r := fittedRow(fmt.Sprintf("random %d", i+1), "exact", "reshuffle", covariance, in.formOrder, 0.5)

@@ -30,7 +30,7 @@ func allConverge(of []*evaluation) Finding {
 	line := []string{"dataset", "split", "seed", "integrator"}
 	for _, batch := range sampled.selected.Sort("batch").GroupBy("batch") {
 		x := *sampled
-		x.values = make(map[string][]float64)
+		x.values = make(map[string]*replicate)
 		size, number := batch.Get("batch").String(), x.number
 		if math.IsInf(batch.Get("batch").Number(), 1) {
 			size, number = "all rows", excess
@@ -41,7 +41,7 @@ func allConverge(of []*evaluation) Finding {
 			if first := l.Sort("h").Rows()[0]; diverged(first) {
 				lost++
 			} else {
-				x.add(first, number(first))
+				x.add(first, number(first), 1)
 			}
 		}
 		x.count("chains that diverged at the smallest step, B = "+size, lost)
@@ -69,17 +69,25 @@ type accepted struct {
 	acceptable bool
 }
 
+// What a friction may be off the best by, and count as good as it: a share of the excess of
+// the best, or so many standard deviations of the distances of right chains, measured on
+// blocks of the reference's own.
+const (
+	nearFriction   = 0.25
+	frictionSpread = 3
+)
+
 // frictions returns, for each case of chains that differ in their friction alone and some
-// of which stay finite, which frictions do as well as the best: but for noise, or a
-// quarter of the distance. Frictions ascend.
+// of which stay finite, which frictions do as well as the best: but for noise, the error
+// of the reference, or a quarter of the excess. Frictions ascend.
 func (x *evaluation) frictions() (cases [][]accepted) {
 	lost := 0
 	for _, g := range x.selected.GroupBy(conditions...) {
 		best, limit := inf, 0.0
 		for _, r := range g.Rows() {
-			// A distance scatters by σ; near the floor a quarter of it is less than 3 σ.
 			if ks := r.Number("ks"); !diverged(r) && ks < best {
-				best, limit = ks, max(1.25*ks, ks+3*r.Number("ks_self_sd"))
+				allowed := max(nearFriction*excess(r), frictionSpread*r.Number("ks_self_sd"))
+				best, limit = ks, ks+allowed+max(r.Number("reference_error"), 0)
 			}
 		}
 		if math.IsInf(best, 1) {
@@ -113,7 +121,7 @@ func frictionReasonable(of []*evaluation) Finding {
 			}
 		}
 		if len(hits) > 0 {
-			x.add(of[0].row, stat.Mean(hits, nil))
+			x.add(of[0].row, stat.Mean(hits, nil), 0)
 		}
 	}
 	f := x.finish(x.interval())
@@ -139,7 +147,7 @@ func frictionRange(of []*evaluation) Finding {
 			width += indicator(a.acceptable) * decades / 2
 		}
 		if friction(last) >= 10*friction(0) {
-			x.add(of[0].row, width)
+			x.add(of[0].row, width, 0)
 		}
 	}
 	return x.finish(x.interval())

@@ -10,6 +10,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/oracle"
 )
 
 // madeUp is a table with the columns of claims, whose rows are invented.
@@ -19,7 +20,7 @@ func madeUp() *table.Table {
 	for _, name := range strings.Fields(text) {
 		columns = append(columns, table.Column{Name: name, Kind: table.Text})
 	}
-	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd rmse error resolution budget value order at_least uncertainty checks_failed") {
+	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd reference_error rmse error resolution budget value order at_least uncertainty checks_failed") {
 		columns = append(columns, table.Column{Name: name, Kind: table.Number})
 	}
 	for _, name := range strings.Fields("missing diverged pass") {
@@ -166,7 +167,7 @@ func TestFiellersIntervalHoldsTheRatio(t *testing.T) {
 			b = append(b, 0.1+0.05*draw())
 			a = append(a, 0.05+0.02*draw())
 		}
-		if e := fieller(a, b, 0.9); e.low <= 0.5 && 0.5 <= e.high {
+		if e := fieller(a, b, 0, 0.9); e.low <= 0.5 && 0.5 <= e.high {
 			held++
 		}
 	}
@@ -202,7 +203,7 @@ func TestStudentsIntervalCovers(t *testing.T) {
 		for i := range x {
 			x[i] = 3 + rng.NormFloat64()
 		}
-		if mean, half := student(x, 0.99); math.Abs(mean-3) > half {
+		if mean, half := student(x, 0, 0.99); math.Abs(mean-3) > half {
 			missed++
 		}
 	}
@@ -211,7 +212,7 @@ func TestStudentsIntervalCovers(t *testing.T) {
 	}
 	// Tables: 5.841 for 3 degrees of freedom at 0.995; the deviation of 1, 2, 3, 4
 	// is 1.2910.
-	if mean, half := student([]float64{1, 2, 3, 4}, 0.99); math.Abs(mean-half-(2.5-5.841*1.2910/2)) > 1e-3 {
+	if mean, half := student([]float64{1, 2, 3, 4}, 0, 0.99); math.Abs(mean-half-(2.5-5.841*1.2910/2)) > 1e-3 {
 		t.Errorf("lower end %v", mean-half)
 	}
 }
@@ -305,11 +306,11 @@ func TestFalseConfirmations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(29, 0))
 	// Each draws the number of one data set whose mean over sets is the limit.
 	evaluate := func(statistic string, sets int, draw func() float64) (*evaluation, float64) {
-		x := &evaluation{values: make(map[string][]float64), scale: func(v float64) float64 { return v }}
+		x := &evaluation{values: make(map[string]*replicate), scale: func(v float64) float64 { return v }}
 		x.Statistic, x.Level, x.Replicates = statistic, 0.99, "dataset"
 		limit := map[string]float64{bench.MeanStatistic: 0, worseStatistic: 0.5, divergedStatistic: 0}[statistic]
 		for i := range sets {
-			x.values[fmt.Sprint(i)] = []float64{draw()}
+			x.values[fmt.Sprint(i)] = &replicate{numbers: []float64{draw()}}
 		}
 		return x, limit
 	}
@@ -352,7 +353,7 @@ func TestFalseConfirmations(t *testing.T) {
 				a = append(a, size*(1.1+0.1*rng.NormFloat64()))
 			}
 			x := &evaluation{Case: Case{DataClaim: bench.DataClaim{Level: 0.99, Between: limits(0, 1.1)}}}
-			switch e := fieller(a, b, 0.99); x.verdict(e) {
+			switch e := fieller(a, b, 0, 0.99); x.verdict(e) {
 			case Confirmed:
 				above++
 			case Refuted:
@@ -363,6 +364,106 @@ func TestFalseConfirmations(t *testing.T) {
 			if got := float64(n) / repetitions; got > 0.0085 {
 				t.Errorf("a ratio on %d sets: %.2f %% falsely decided, want at most 0.5", sets, 100*got)
 			}
+		}
+	}
+}
+
+// A reference's own error moves the distances of all chains that it judges, so that their
+// scatter does not show it. Five seeds on one data set with such an error, of twice the
+// chains' standard deviation: the interval of each statistic of distances misses the truth
+// in 1 % of 500 repetitions, but for chance (12 or more in 0.5 % of runs), and would in more
+// than 5 % without the error.
+func TestTheReferencesOwnErrorIsInTheInterval(t *testing.T) {
+	const (
+		repetitions = 500
+		sd, own     = 0.004, 0.008
+		truth       = 0.12 // the distance of the left chains; of the right ones twice the excess
+	)
+	rng := rand.New(rand.NewPCG(31, 0))
+	statistics := map[string]func(known bool, shift float64) (f Finding){
+		"mean": func(known bool, shift float64) Finding {
+			rows := judgedRows(known, own, func(string) float64 { return truth + shift + sd*rng.NormFloat64() })
+			c := bench.DataClaim{Statistic: bench.MeanStatistic, Of: "ks", Between: limits(truth, truth)}
+			c.Where = map[string][]any{"integrator": {"left"}}
+			return decideBy(c, rows)
+		},
+		"ratio of excesses": func(known bool, shift float64) Finding {
+			return decidePairs(bench.RatioStatistic, 2, 2, judgedRows(known, own, func(side string) float64 {
+				return map[string]float64{"left": 0.3, "right": 0.2}[side] + shift + sd*rng.NormFloat64()
+			}))
+		},
+		"ratio of distances": func(known bool, shift float64) Finding {
+			c := bench.DataClaim{Statistic: bench.LogRatioStatistic, Of: "ks", Between: limits(2, 2)}
+			c.Where = map[string][]any{"integrator": {"left"}}
+			c.Over = map[string][]any{"integrator": {"right"}}
+			return decideBy(c, judgedRows(known, own, func(side string) float64 {
+				return map[string]float64{"left": 0.3, "right": 0.15}[side] + shift + sd*rng.NormFloat64()
+			}))
+		},
+	}
+	for what, decide := range statistics {
+		missed := map[bool]int{}
+		for range repetitions {
+			for _, known := range []bool{true, false} {
+				missed[known] += int(indicator(decide(known, own*rng.NormFloat64()).Verdict == Refuted))
+			}
+		}
+		if with, without := missed[true], missed[false]; with >= 12 || without < repetitions/20 {
+			t.Errorf("%s: refuted %d times with the reference's error and %d without, of %d: want fewer than 12 and at least %d",
+				what, with, without, repetitions, repetitions/20)
+		}
+	}
+}
+
+// judgedRows has left and right chains of five seeds on one data set, with a floor that has
+// no scatter, whose distances are at(side), and whose reference's own error is known or not.
+func judgedRows(known bool, own float64, at func(side string) float64) *table.Table {
+	t := madeUp()
+	more := map[string]any{"K": 4, "nl": 1, "oracle": "reference"}
+	if known {
+		more["reference_error"] = own
+	}
+	for seed := range 5 {
+		chainRow(t, "set", seed, "other", 0.001, 0.1, map[string]any{"K": 1, "nl": 1})
+	}
+	// One shift of the reference for all: at draws the chain's own noise alone.
+	for seed := range 5 {
+		for _, side := range []string{"left", "right"} {
+			chainRow(t, "set", seed, side, 0.1, at(side), more)
+		}
+	}
+	return t
+}
+
+// A reference whose own error is more than a quarter of the smallest distance that it
+// judges is left out, and named; a smaller one is not. That its own error is more than was
+// asked for is no failure; that it is not known is stated.
+func TestCoarseReferencesDoNotJudge(t *testing.T) {
+	c := bench.DataClaim{Statistic: bench.MeanStatistic, Of: "ks", Between: limits(0, 1)}
+	unknown := sixSets(1, 0.02)
+	for i := range 6 {
+		unknown.Add(nil, map[string]any{"record": bench.CheckRecord, "oracle": fmt.Sprint("set", i), "pass": true})
+	}
+	if f := decideBy(c, unknown); !strings.Contains(f.Detail, "not known, and not in the interval: set0") {
+		t.Errorf("own errors that nobody stated: %q", f.Detail)
+	}
+	for own, want := range map[float64]string{0.024: "6 data sets", 0.028: "5 data sets"} {
+		rows := madeUp()
+		for i := range 6 {
+			name, e := fmt.Sprint("set", i), 0.001
+			if i == 0 {
+				e = own
+			}
+			chainRow(rows, name, 1, "fast", 0.1, 0.1, map[string]any{"reference_error": e})
+			chainRow(rows, name, 2, "fast", 0.1, 0.3, map[string]any{"reference_error": e})
+			rows.Add(nil, map[string]any{
+				"record": bench.CheckRecord, "oracle": name, "pass": false, "check": oracle.OwnErrorCheck,
+			})
+		}
+		f := decideBy(c, rows)
+		named := strings.Contains(f.Detail, "a quarter of the smallest distance that it judges: set0 (split 0).")
+		if !strings.Contains(f.Summary, want) || named != (own > 0.025) {
+			t.Errorf("own error %g: %q, %q: want %s", own, f.Summary, f.Detail, want)
 		}
 	}
 }
