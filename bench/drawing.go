@@ -17,8 +17,8 @@ import (
 // (data, split, model, precision, integrator, a parameter of its own, estimator,
 // scheme, batch, K, step, friction, nl, samples, thin, burn, seed) and of what is
 // observed (distance, rmse, mnll, accuracy, ece, coverage, lag1, ess, coupled,
-// gradients, steps, seconds). What varies but is not on an axis is averaged, with a
-// band. An empty field has the default that its comment states.
+// gradients, steps, seconds). Of what varies but is not on an axis a point shows the
+// median, with a band. An empty field has the default that its comment states.
 type FigureSpec struct {
 	// Kind names a figure of package figures; "" is the figure that the other
 	// fields describe.
@@ -27,8 +27,8 @@ type FigureSpec struct {
 	X      string   `json:"x,omitempty"`      // a setting or an observation; default: step
 	Lines  []string `json:"lines,omitempty"`  // default: all other settings that vary
 	Y      string   `json:"y,omitempty"`      // an observation; default: distance
-	// XScale and YScale are log or linear. By default x is logarithmic, and y is
-	// linear unless the study has exact errors.
+	// XScale and YScale are log or linear. By default x and distances are logarithmic, and
+	// all else is linear.
 	XScale string `json:"x_scale,omitempty"`
 	YScale string `json:"y_scale,omitempty"`
 }

@@ -2,6 +2,7 @@ package figures
 
 import (
 	"iter"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -20,7 +21,7 @@ import (
 //
 //	methods     rows: dataset              columns: batch
 //	            lines: integrator, parameters
-//	            x: h                       y: mean of ks over split and seed
+//	            x: h                       y: ks, over split and seed
 //	orders      rows: integrator, parameters
 //	            columns: problem, friction, mass, observable
 //	            lines: scheme              x: h              y: error
@@ -28,32 +29,34 @@ import (
 //	            lines: integrator, parameters
 //	            x: budget                  y: mse
 //
-// What rows differ in besides these columns is averaged. Groups are told apart by their values,
-// never by what they are called: two lines may have one name, and are two lines.
+// Of rows that differ in other columns alone a point shows the median. Groups are told apart by
+// their values, never by what they are called: two lines may have one name, and are two lines.
 type chart struct {
 	rows, columns []string // which panels a row of the table belongs to
 	lines         []string // which line of a panel
 	x             []string // which point of a line
 	// at is the place on the x axis of the rows of a point; NaN if they have none.
 	at func(*table.Table) float64
-	// y is the value of a row; NaN leaves it out of the mean, and a point of no values out of
-	// the line, which then has a gap.
+	// y is the value of a row; NaN leaves it out of the median, and a point of no values out
+	// of the line, which then has a gap.
 	y func(table.Row) float64
 	// name is that of a line in the legend, by any row of it.
 	name func(table.Row) string
-	// bounded says that y lies between 0 and 1, beyond which no band goes.
-	bounded bool
 }
 
-// point holds the rows at one place of a line, and the mean of their values. Rows of cells
+// point holds the rows at one place of a line, and what is drawn of their values. Rows of cells
 // without a result are among them: they count as expected, and have no value.
 type point struct {
 	*table.Table
-	line      int // its place in grid.lines
-	x         float64
-	mean, sd  float64 // NaN without values; sd is for fewer than two
-	low, high float64 // edges of the band: a deviation to both sides
-	lost      float64 // share of the results that diverged or have no stationary law, 0 to 1
+	line int // its place in grid.lines
+	x    float64
+	// y is the median of the values of the chains that stayed finite, low and high the smallest
+	// and the largest of them; NaN without any.
+	y, low, high float64
+	lost         float64 // share of the results that diverged or have no stationary law, 0 to 1
+	// mean and sd are of all values, those of chains that diverged among them; NaN without
+	// values, and sd for fewer than two.
+	mean, sd float64
 }
 
 // facet holds the rows of one panel, and its points by line.
@@ -75,9 +78,9 @@ type grid struct {
 	// which name it.
 	rowsOf, columnsOf []table.Row
 
-	most             int       // rows of a point at most
-	anyLost          bool      // any point has a mark of lost chains
-	xs, means, edges []float64 // places, means and edges of the bands of all points
+	most          int       // rows of a point at most
+	anyLost       bool      // any point has lost chains
+	xs, ys, edges []float64 // places, medians and edges of the bands of all points
 }
 
 // arrange puts the rows of a table into facets, lines and points. Rows and columns of panels
@@ -108,7 +111,7 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 	}
 	for _, at := range g.points() {
 		g.most, g.anyLost = max(g.most, at.Len()), g.anyLost || at.lost > 0
-		g.xs, g.means = append(g.xs, at.x), append(g.means, at.mean)
+		g.xs, g.ys = append(g.xs, at.x), append(g.ys, at.y)
 		g.edges = append(g.edges, at.low, at.high)
 	}
 	return g
@@ -138,25 +141,35 @@ func (g *grid) facet(t *table.Table) *facet {
 	return p
 }
 
-// point takes the mean over rows, which are those of a line at one place.
+// point makes a point of rows, which are those of a line at one place. A chain that diverged has
+// no part in its median: a median of {0.2, 1, 1} would describe no chain.
 func (g *grid) point(t *table.Table, line int) point {
 	p := point{Table: t, line: line, x: g.at(t)}
-	var values []float64
+	var values, finite []float64
 	for _, r := range t.Rows() {
-		if y := g.y(r); y == y {
+		y := g.y(r)
+		if y == y {
 			values = append(values, y)
+		}
+		if y == y && !r.Get("diverged").Truth() {
+			finite = append(finite, y)
 		}
 	}
 	p.mean, p.sd = stat.MeanStdDev(values, nil)
-	if p.low, p.high = p.mean, p.mean; isFinite(p.sd) {
-		p.low, p.high = p.mean-p.sd, p.mean+p.sd
-	}
-	if g.bounded {
-		p.low, p.high = max(p.low, 0), min(p.high, 1)
-	}
+	p.low, p.y, p.high = spread(finite)
 	there := present(t)
 	p.lost = float64(lost(there)) / float64(max(1, there.Len()))
 	return p
+}
+
+// spread returns the smallest of some values, their median and the largest; NaN of none.
+func spread(values []float64) (low, median, high float64) {
+	n := len(values)
+	if n == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	x := slices.Sorted(slices.Values(values))
+	return x[0], (x[(n-1)/2] + x[n/2]) / 2, x[n-1]
 }
 
 // present are the rows that have a result: cells that were run, and all exact rows, which have
@@ -187,7 +200,7 @@ func (g *grid) points() iter.Seq2[*facet, point] {
 func lineOf(line []point, name string, style style) curve {
 	s := curve{Name: name, Style: style}
 	for _, at := range line {
-		s.X, s.Y = append(s.X, at.x), append(s.Y, at.mean)
+		s.X, s.Y = append(s.X, at.x), append(s.Y, at.y)
 		s.Low, s.High = append(s.Low, at.low), append(s.High, at.high)
 		s.Lost = append(s.Lost, at.lost)
 	}

@@ -68,7 +68,7 @@ func pointsOf(t *testing.T, s *sampled) []point {
 	return s.facets[0][0].lines[0]
 }
 
-func TestMeansOverSplits(t *testing.T) {
+func TestPointsShowTheMedianOfFiniteChains(t *testing.T) {
 	var cells []bench.Cell
 	for _, split := range []int{0, 1, 2} {
 		cells = append(cells, cell("leapfrog", split, 8, 0.02), cell("leapfrog", split, 8, 0.01))
@@ -94,6 +94,11 @@ func TestMeansOverSplits(t *testing.T) {
 		{"mean at 0.01", points[0].mean, 0.15},
 		{"sd at 0.01", points[0].sd, 0.1 / math.Sqrt2},
 		{"mean at 0.02, a diverged chain counting 1", points[1].mean, 2.0 / 3},
+		{"median at 0.01", points[0].y, 0.15},
+		{"smallest at 0.01", points[0].low, 0.1},
+		{"largest at 0.01", points[0].high, 0.2},
+		{"median at 0.02, a diverged chain not counting", points[1].y, 0.5},
+		{"largest at 0.02, a diverged chain not counting", points[1].high, 0.5},
 		{"share of diverged chains at 0.01, of which one is missing", points[0].lost, 0},
 		{"share of diverged chains at 0.02", points[1].lost, 1.0 / 3},
 		{"self-distance over three splits", selfBand(s.facets[0][0].Table).mean, 0.09},
@@ -103,8 +108,8 @@ func TestMeansOverSplits(t *testing.T) {
 		}
 	}
 	line := lineOf(points, "leapfrog", style{})
-	if line.High[1] > 1 || line.Low[0] < 0 || line.High[0] <= line.Low[0] {
-		t.Errorf("bands %v … %v leave the range of a distance, or are none", line.Low, line.High)
+	if !slices.Equal(line.Y, []float64{points[0].y, 0.5}) || !slices.Equal(line.Lost, []float64{0, 1. / 3}) {
+		t.Errorf("the line has %v and loses %v: want the medians, and a third of the last point", line.Y, line.Lost)
 	}
 }
 
@@ -151,9 +156,9 @@ func TestEveryCellIsInItsPlace(t *testing.T) {
 		c := resultOf(at.Rows()[0]).Cell
 		panel := resultOf(p.Rows()[0]).Cell
 		line := c.Integrator + ", C = " + decimal(float64(c.Friction))
-		if at.Len() != 1 || names[at.line] != line || at.x != c.Step || at.mean != value(c) ||
+		if at.Len() != 1 || names[at.line] != line || at.x != c.Step || at.y != value(c) ||
 			panel.Dataset != c.Dataset || panel.BatchSize != c.BatchSize {
-			t.Errorf("%v stands at %v, %v on line %q, %d cells", c, at.x, at.mean, names[at.line], at.Len())
+			t.Errorf("%v stands at %v, %v on line %q, %d cells", c, at.x, at.y, names[at.line], at.Len())
 		}
 	}
 	if n != len(cells) {

@@ -316,8 +316,8 @@ const alike = 1.02
 func near(a, b []point, ratio float64) bool {
 	return slices.EqualFunc(a, b, func(a, b point) bool {
 		// Gaps are alike, too: neither line shows anything there.
-		unknown := math.IsNaN(a.mean) && math.IsNaN(b.mean)
-		return a.x == b.x && (unknown || max(a.mean, b.mean) <= ratio*min(a.mean, b.mean))
+		unknown := math.IsNaN(a.y) && math.IsNaN(b.y)
+		return a.x == b.x && (unknown || max(a.y, b.y) <= ratio*min(a.y, b.y))
 	})
 }
 
@@ -419,7 +419,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 		switch claim := first.Number("claim"); {
 		case isExact(first):
 			missing(0, i)
-		case !slices.ContainsFunc(line, func(at point) bool { return at.mean > 0 }): // all gaps
+		case !slices.ContainsFunc(line, func(at point) bool { return at.y > 0 }): // all gaps
 			missing(1, i)
 		case slices.Equal(g.chart.lines, []string{"scheme"}) && first.Text("scheme") == "full" &&
 			isFinite(claim):
@@ -449,8 +449,8 @@ func (q quantity) ranges(g *grid, width float64) (x, y axis) {
 	if g.anyLost {
 		y.Lost = "unstable"
 	}
-	y = y.over(g.means).padded(0.06) // of its length, for markers
-	y.Low = y.at(-0.12)              // a line of a note below the smallest error
+	y = y.over(g.ys).padded(0.06) // of its length, for markers
+	y.Low = y.at(-0.12)           // a line of a note below the smallest error
 	return x.over(g.xs).roomy(width), y
 }
 
@@ -589,7 +589,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	// A point that is not resolved has no error; one without a stationary law is unstable.
 	for _, at := range g.points() {
 		r := exactOf(at.Rows()[0])
-		f.Data.add(r.Problem, r.Scheme, g.names[at.line], at.x, at.mean, at.lost > 0)
+		f.Data.add(r.Problem, r.Scheme, g.names[at.line], at.x, at.y, at.lost > 0)
 	}
 	f.addSlopes(q.legend, y.Lost)
 	f.Caption = "Above: " + f.Caption + " Below: stationary error of cov θ, computed without " +

@@ -120,7 +120,7 @@ func TestErrorsThatAreNotResolvedLeaveGaps(t *testing.T) {
 	for _, at := range g.points() {
 		r := at.Rows()[0]
 		of := got[r.Text("integrator")+" "+r.Text("scheme")]
-		if at.mean > 0 {
+		if at.y > 0 {
 			of.known++
 		}
 		if at.lost > 0 {
@@ -215,8 +215,8 @@ func TestExactErrorsStandBelowDistances(t *testing.T) {
 	if a, b := strings.Index(svg, "exact: replacement"), strings.Index(svg, "exact: full"); a < 0 || b < a {
 		t.Error("the exact panels do not stand below the sampled ones: mini-batches first, then the full batch")
 	}
-	if !strings.Contains(svg, "leapfrog (order 2)") {
-		t.Error("the legend does not state leapfrog's order in θ, which distances depend on")
+	if !strings.Contains(svg, "leapfrog (order 2 in θ, 1 jointly)") {
+		t.Error("the legend does not state leapfrog's orders")
 	}
 	if !strings.Contains(svg, "not run: leapfrog") || strings.Contains(svg, "where an integrator has no line it is exact") {
 		t.Error("leapfrog, of which there are no exact errors, is not said to lack them")

@@ -199,7 +199,7 @@ func TestSweepCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := "dataset,batch,K,scheme,integrator,nl,friction,h,cells,cells_expected,cells_diverged,ks_mean,ks_sd,self_mean,self_p05,self_p95"
+	header := "dataset,batch,K,scheme,integrator,nl,friction,h,cells,cells_expected,cells_diverged,ks_mean,ks_sd,self_mean,self_p05,self_p95,ks_median,ks_min,ks_max,share_diverged,floor"
 	if strings.Join(rows[0], ",") != header || len(rows) != 1+2*3*4 {
 		t.Fatalf("header %v and %d rows, want a row per panel, method and step", rows[0], len(rows)-1)
 	}
@@ -211,15 +211,19 @@ func TestSweepCSV(t *testing.T) {
 		}
 		return "(no row)"
 	}
-	// 0.085 + 30·0.02²·(1, 1.2, 1.4) + 0.1: mean 0.1994, sd 0.0024.
-	if got, want := find("boston,8,57,reshuffle,leapfrog,1,5,0.02,"), "3,3,0,0.1994,0.0024,0.085,0.05,0.13"; got != want {
+	// 0.085 + 30·0.02²·(1, 1.2, 1.4) + 0.1: mean and median 0.1994, sd 0.0024.
+	if got, want := find("boston,8,57,reshuffle,leapfrog,1,5,0.02,"), "3,3,0,0.1994,0.0024,0.085,0.05,0.13,0.1994,0.197,0.2018,0,0.1259"; got != want {
 		t.Errorf("leapfrog at 0.02: %s, want %s", got, want)
 	}
-	if got, want := find("boston,0,1,reshuffle,mt3,1,5,0.01,"), "0,3,0,,,0.085,0.05,0.13"; got != want {
+	if got, want := find("boston,0,1,reshuffle,mt3,1,5,0.01,"), "0,3,0,,,0.085,0.05,0.13,,,,,0.1259"; got != want {
 		t.Errorf("missing cells: %s, want %s", got, want)
 	}
-	if got := find("boston,0,1,reshuffle,sghmc,1,5,0.05,"); !strings.HasPrefix(got, "3,3,3,1,0,") {
-		t.Errorf("diverged cells: %s, want three of three, distance 1", got)
+	if got, want := find("boston,0,1,reshuffle,sghmc,1,5,0.05,"), "3,3,3,1,0,0.085,0.05,0.13,,,,1,0.1259"; got != want {
+		t.Errorf("diverged cells: %s, want %s: three of three, of distance 1, without a median", got, want)
+	}
+	// 0.085 + 30·0.05²·(1, 1.2) + 0.1, and one that diverged
+	if got, want := find("boston,8,57,reshuffle,leapfrog,1,5,0.05,"), ",0.2675,0.26,0.275,0.33333333,0.1259"; !strings.HasSuffix(got, want) {
+		t.Errorf("one of three diverged: %s, want %s", got, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package figures
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 )
@@ -15,8 +16,8 @@ func TestInlineFiguresStateTheNumbersOfTheirPoints(t *testing.T) {
 		panels: [][]*panel{{{
 			X: axis{Label: "η", Log: true, Low: 0.01, High: 0.1}, Y: axis{Label: "error", Log: true, Low: 0.001, High: 1, Lost: "unstable"},
 			Series: []curve{{
-				Name: "a", Style: categorical(0), X: []float64{0.02, 0.04, 0.08}, Y: []float64{0.01, 0.04, 1}, Low: []float64{0.005, 0.04, 1},
-				High: []float64{0.02, 0.04, 1}, Lost: []float64{0, 0.5, 1},
+				Name: "a", Style: categorical(0), X: []float64{0.02, 0.04, 0.08}, Y: []float64{0.01, 0.04, math.NaN()}, Low: []float64{0.005, 0.04, math.NaN()},
+				High: []float64{0.02, 0.04, math.NaN()}, Lost: []float64{0, 0.5, 1},
 			}},
 		}}},
 	}

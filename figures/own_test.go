@@ -56,20 +56,20 @@ func TestFullBatchIsNamedByItsScheme(t *testing.T) {
 	}
 }
 
-// Where a panel has several data sets, its band is the mean of theirs, and the
-// caption says what means are over.
-func TestMeansOverDataSets(t *testing.T) {
+// Where a panel has several data sets, its floor of independent draws is the mean of theirs, and
+// the caption says what medians are over.
+func TestMediansOverDataSets(t *testing.T) {
 	p, m := ownStudy(t)
 	m = m.changed(func(r *bench.Result) {
-		r.KSSelfHigh = map[string]float64{"boston": 0.1, "yacht": 0.3}[r.Cell.Dataset]
+		r.KSSelf = map[string]float64{"boston": 0.1, "yacht": 0.3}[r.Cell.Dataset]
 	})
 	p.Figure, p.Table = &bench.FigureSpec{Panels: []string{"batch"}}, &bench.TableSpec{Rows: []string{"friction"}, Values: []string{distance}}
 	out := made(t, p, m)
 	f := out.Figures[0]
-	if high := f.panels[0][0].Series[0].High[0]; math.Abs(high-0.2) > 1e-12 {
-		t.Errorf("the band ends at %v, want 0.2", high)
+	if self := f.panels[0][0].Series[0].Y[0]; math.Abs(self-0.2) > 1e-12 {
+		t.Errorf("the floor is at %v, want 0.2", self)
 	}
-	if !strings.Contains(f.Caption, "mean over up to 4 chains, which differ in data set;") {
+	if !strings.Contains(f.Caption, "median of the finite ones of up to 4 chains, which differ in data set;") {
 		t.Errorf("caption %q", f.Caption)
 	}
 	if n := out.Tables[0].Notes[0]; !strings.HasPrefix(n, "Means over splits, data set, η;") {
@@ -104,7 +104,7 @@ func TestChainsWithoutTheParameterOfTheAxis(t *testing.T) {
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(own, cell("leapfrog", 0, 8, 0.1), cell("leapfrog", 1, 8, 0.1))})
 	p.Figure = &bench.FigureSpec{X: "w2-variance", Lines: []string{"integrator"}}
 	f := figureOf(t, p, stored(p.Cells, tenth))
-	if len(f.Data.Rows) != 2 || !strings.Contains(f.Caption, "mean over 2 splits") || !strings.Contains(f.Caption, "1 points have no place") {
+	if len(f.Data.Rows) != 2 || !strings.Contains(f.Caption, "of 2 splits") || !strings.Contains(f.Caption, "1 points have no place") {
 		t.Errorf("%d points, caption %q: want one for each integrator", len(f.Data.Rows), f.Caption)
 	}
 }
@@ -133,21 +133,15 @@ func TestOneStepHasOrdersAlone(t *testing.T) {
 	}
 }
 
-// The caption says what a count is of a chain that diverged, and what a band is
-// over chains of several lengths.
-func TestCaptionsOfCountsAndLengths(t *testing.T) {
+// The caption says what the floor is of chains of several lengths.
+func TestCaptionOfLengths(t *testing.T) {
 	short := cell("mt3", 0, 8, 0.1)
 	short.Samples = 40
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.1), short)})
 	m := stored(p.Cells, func(c bench.Cell) (float64, bool) { return map[int]float64{40: math.NaN(), 200: 0.1}[c.Samples], true })
-	for want, spec := range map[string]bench.FigureSpec{
-		"A chain that diverged counts with its gradients up to there.": {X: "samples", Y: "gradients"},
-		"is the mean over chains of several lengths":                   {X: "samples"},
-	} {
-		p.Figure = &spec
-		if c := figureOf(t, p, m).Caption; !strings.Contains(c, want) {
-			t.Errorf("caption %q: want %q", c, want)
-		}
+	p.Figure = &bench.FigureSpec{X: "samples"}
+	if c := figureOf(t, p, m).Caption; !strings.Contains(c, "is the mean over chains of several lengths") {
+		t.Errorf("caption %q", c)
 	}
 }
 
@@ -160,7 +154,8 @@ func TestFullBatchHasItsRowsUnderSeveralModels(t *testing.T) {
 	p.Figure = &bench.FigureSpec{Panels: []string{"data"}, X: "batch"}
 	rows := float64(p.Data[0].Rows)
 	f := figureOf(t, p, stored(p.Cells, tenth))
-	if x := f.panels[0][0].Series[1].X[0]; len(f.panels[0]) != 2 || x != rows || rows == 0 {
+	lines := f.panels[0][0].Series // the last one is in front of the floors
+	if x := lines[len(lines)-1].X[0]; len(f.panels[0]) != 2 || x != rows || rows == 0 {
 		t.Errorf("%d panels, the full batch at %v: want 2, %v", len(f.panels[0]), x, rows)
 	}
 }

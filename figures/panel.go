@@ -10,19 +10,23 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The strip for lost points, at the top of a panel, in points: its height, and where on it the
-// marks stand, far enough above the axis's last label.
+// The strip for lost points, at the top of a panel, in points: its height, and the bars on it,
+// which stand far enough above the axis's last label.
 const (
-	stripHeight = 16
-	stripMiddle = 10
+	stripHeight = 19
+	stripFoot   = 5 // of bars
+	barHeight   = 13
+	barWidth    = 3.2 // at most
+	stripMiddle = stripFoot + barHeight/2.
 )
 
 // A panel is drawn as one plot: gonum/plot makes its axes and ticks, and maps values to points;
 // all that is between the axes is drawn here, in one order for all series, so that no band lies
 // over a line. What is lost, having diverged or no stationary law, has a place of its own: a
 // strip beyond the upper end of the vertical axis, so that it is neither missing nor at a value.
+// There a bar for each line shows the share that is lost.
 //
-//	lost ──┤ strip:  × all lost   ○ some lost   ├── stripHeight
+//	lost ──┤ strip:  █ all lost   ▄ some lost   ├── stripHeight
 //	High ──┤ ---------------------------------- ├
 //	       │ bands, then lines with markers     │
 //	Low  ──┴────────────────────────── note ────┘
@@ -32,12 +36,12 @@ const (
 type canvas struct {
 	*panel
 	legend []legendEntry // of the figure
-	lanes  []string      // names of the lines of which marks stand side by side
+	lanes  []string      // names of the lines whose bars stand side by side
 	grid   []plot.Tick   // of the vertical axis
 	tips   *[]tip        // as of layout
 }
 
-// lanes returns the names of a legend's lines, in the order in which marks of lost points stand
+// lanes returns the names of a legend's lines, in the order in which bars of lost points stand
 // side by side: of the entries with a marker, which are lines of points.
 func lanes(legend []legendEntry) (names []string) {
 	for _, e := range legend {
@@ -94,12 +98,12 @@ func apply(to *plot.Axis, a axis, ticks []plot.Tick, labels bool) {
 }
 
 // Plot implements plot.Plotter. It draws from the back to the front: the strip, the grid, the heat
-// map, all bands, all lines, and the marks of lost points.
+// map, all bands, all lines, and the bars of lost points.
 func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c) // from values to points on the sheet
 	if k.Y.Lost != "" {      // the strip is there in all panels of a figure, if in one
 		c.SetColor(stripGrey)
-		bottom := vg.Point{X: c.Min.X, Y: c.Max.Y - stripHeight + 3}
+		bottom := vg.Point{X: c.Min.X, Y: c.Max.Y - stripHeight + stripFoot - 1}
 		c.Fill(vg.Rectangle{Min: bottom, Max: c.Max}.Path())
 	}
 	faint := draw.LineStyle{Color: gridGrey, Width: 0.5}
@@ -111,14 +115,14 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	if k.Heat != nil {
 		k.Heat.fill(&c, x, y)
 	}
-	// Values beyond the axis are drawn at its end: the lower edges of bands may reach there.
+	// Values beyond the axis are drawn at its end: edges of bands may reach there.
 	place := func(s curve, values []float64, at [2]int) (out []vg.Point) {
 		for i := at[0]; i < at[1]; i++ {
 			out = append(out, vg.Point{X: x(s.X[i]), Y: y(k.Y.clamp(values[i]))})
 		}
 		return out
 	}
-	// Three passes over all series: no band lies over a line, no line over a mark.
+	// Passes over all series: no band lies over a line.
 	for _, s := range k.Series {
 		k.band(&c, s, place)
 	}
@@ -149,8 +153,7 @@ func (k canvas) band(c *draw.Canvas, s curve, place placer) {
 	}
 }
 
-// line draws a series between its gaps, and its markers: none where all chains diverged, which
-// have marks on the strip.
+// line draws a series between its gaps, and its markers.
 func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 	var path vg.Path
 	var marks []vg.Point // drawn over the line
@@ -161,10 +164,8 @@ func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 			} else {
 				path.Line(p)
 			}
-			if s.Lost == nil || s.Lost[at[0]+i] < 1 {
-				marks = append(marks, p)
-				k.tip(s, at[0]+i, p)
-			}
+			marks = append(marks, p)
+			k.tip(s, at[0]+i, p)
 		}
 	}
 	if s.Style.Width > 0 && path != nil {
@@ -196,12 +197,12 @@ func (p *panel) stretches(s curve) [][2]int {
 	return out
 }
 
-// lost marks lost points on the strip. Marks of several lines at one place stand side by side
-// around it, as close as the next place of the axis demands.
+// lost draws the bars of lost points on the strip. Those of several lines at one place stand side
+// by side around it, as close as the next place of the axis demands.
 func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 	room, last := 24.0, math.Inf(-1) // the least distance of two places, in points; 24 of one
 	for _, v := range s.X {
-		if k.X.shows(v) {
+		if k.X.shows(v) && len(k.lostAt(v)) > 0 {
 			room, last = min(room, math.Abs(float64(x(v))-last)), float64(x(v))
 		}
 	}
@@ -210,17 +211,17 @@ func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 	for i, share := range s.Lost { // nil where nothing can be lost
 		if share > 0 && k.X.shows(s.X[i]) {
 			there := k.lostAt(s.X[i]) // itself among them
-			// The middle of all marks at a place is the place itself.
+			// The middle of all bars at a place is the place itself.
 			beside := pitch * (vg.Length(slices.Index(there, s.Name)) - vg.Length(len(there)-1)/2)
 			place := vg.Point{X: x(s.X[i]) + beside, Y: c.Max.Y - stripHeight + stripMiddle}
-			drawLost(c, s.Style.Color, place, share)
+			drawShare(c, s.Style.Color, place, min(0.85*pitch, barWidth), barHeight, share)
 			k.tip(s, i, place)
 		}
 	}
 }
 
 // lostAt are the names of the lines that are lost at a place, in whole or in part, in the order
-// of the legend: marks of other lines leave no gaps between them.
+// of the legend: bars of other lines leave no gaps between them.
 func (k canvas) lostAt(x float64) []string {
 	// Places are equal if they are the same number, as the steps of a study's lines are.
 	return slices.DeleteFunc(slices.Clone(k.lanes), func(name string) bool {
@@ -231,18 +232,19 @@ func (k canvas) lostAt(x float64) []string {
 	})
 }
 
-// drawLost draws a cross where the share of lost chains is 1, "all", and a ring for "some". A
-// ring does not look like a cross even where lines are so close that marks overlap.
-func drawLost(c *draw.Canvas, col colour, at vg.Point, share float64) {
-	const r = 2 // points, as a marker has
-	style := draw.LineStyle{Color: col, Width: 1}
-	if share == 1 {
-		c.StrokeLine2(style, at.X-r, at.Y-r, at.X+r, at.Y+r)
-		c.StrokeLine2(style, at.X-r, at.Y+r, at.X+r, at.Y-r)
-		return
+// drawShare draws a share as a bar that is filled from below, around its middle; what is not
+// filled is pale, so that a reader sees the whole.
+func drawShare(c *draw.Canvas, col colour, middle vg.Point, width, height vg.Length,
+	share float64) {
+	box := vg.Rectangle{
+		Min: vg.Point{X: middle.X - width/2, Y: middle.Y - height/2},
+		Max: vg.Point{X: middle.X + width/2, Y: middle.Y + height/2},
 	}
-	c.SetLineStyle(style)
-	c.Stroke(circle(at, r))
+	c.SetColor(col&^0xff | 0x38)
+	c.Fill(box.Path())
+	box.Max.Y = box.Min.Y + height*vg.Length(share)
+	c.SetColor(col)
+	c.Fill(box.Path())
 }
 
 // line is the style of a series' line as gonum/plot has it, with widths and dashes in points.

@@ -156,7 +156,7 @@ func (l layout) drawLegend(c *draw.Canvas, left0, y vg.Length) vg.Length {
 }
 
 // draw draws a sample of what the entry is of into a box: the band, the line and the marker of
-// a series, or the mark of lost chains on the colour of its strip.
+// a series, or the bar of a share of lost chains on the colour of its strip.
 func (e legendEntry) draw(c *draw.Canvas, b vg.Rectangle) {
 	// at is a point on the middle line of the box.
 	at := func(fraction vg.Length) vg.Point {
@@ -175,7 +175,7 @@ func (e legendEntry) draw(c *draw.Canvas, b vg.Rectangle) {
 	}
 	switch {
 	case e.Lost > 0:
-		drawLost(c, e.Style.Color, at(0.5), e.Lost)
+		drawShare(c, e.Style.Color, at(0.5), 2*barWidth, b.Max.Y-b.Min.Y, e.Lost)
 	case e.Style.Marker == dot: // one alone could be dust
 		for _, f := range []vg.Length{0.25, 0.5, 0.75} {
 			e.Style.mark(c, at(f))

@@ -12,6 +12,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/internal/distinct"
+	"hambench/paper"
 	"hambench/usage"
 )
 
@@ -28,7 +29,8 @@ type sampled struct {
 	// took; nil for ofX itself.
 	xObserved  *bench.Observation
 	logX, logY bool
-	self       map[*facet]band // the self-distance of each panel's truths
+	// floors are those of each panel, where distances are shown.
+	floors map[*facet]floor
 }
 
 // A study says where its settings stand (bench.FigureSpec); what it leaves out follows from the
@@ -37,37 +39,38 @@ type sampled struct {
 
 // newSampled arranges the cells of a plan, missing ones included, as its study says. By
 // default there is a panel per data set and batch size with the distance against the step, and
-// a line for each combination of all that varies besides. Distances stand on a linear axis
-// unless exact errors, which need a logarithmic one, stand below. What the study names and no
-// cell has is a usage error.
+// a line for each combination of all that varies besides. Distances stand on a logarithmic
+// axis, from their floor upwards. What the study names and no cell has is a usage error.
 func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 	spec := *cmp.Or(p.Figure, new(bench.FigureSpec))
-	s = &sampled{logX: spec.XScale != "linear", logY: spec.YScale == "log"}
-	s.logY = s.logY || spec.YScale == "" && len(p.Exact) > 0
+	s = &sampled{logX: spec.XScale != "linear", floors: make(map[*facet]floor)}
 	if s.shown, err = bench.LookupObservation(cmp.Or(spec.Y, distance)); err != nil {
 		return nil, err
 	}
+	judged := isDistance(s.shown)
+	s.logY = spec.YScale == "log" || spec.YScale == "" && judged
 	if err := s.findAxes(spec, cells); err != nil {
 		return nil, err
 	}
 	// Distances are to what judges the chains, of which the axis tells.
-	if s.shown.Name == distance && cells.Where("oracle", bench.Analytic).Len() == cells.Len() {
+	if judged && cells.Where("oracle", bench.Analytic).Len() == cells.Len() {
 		s.shown.Label += " to the posterior"
-	} else if s.shown.Name == distance {
+	} else if judged {
 		s.shown.Label += " to the oracle"
 	}
 	// Settings become the columns that tell their values apart: an integrator's are two.
 	s.grid = chart{
 		rows: bench.ColumnsOf(s.ofRows...), columns: bench.ColumnsOf(s.ofColumns...),
 		lines: bench.ColumnsOf(s.ofLines...), x: s.ofX.Columns(),
-		at:      func(t *table.Table) float64 { return s.place(p, t) },
-		y:       func(r table.Row) float64 { return r.Number(s.shown.Column) },
-		name:    func(r table.Row) string { return bench.TextOf(s.ofLines, r) },
-		bounded: s.shown.Name == distance,
+		at:   func(t *table.Table) float64 { return s.place(p, t) },
+		y:    func(r table.Row) float64 { return r.Number(s.shown.Column) },
+		name: func(r table.Row) string { return bench.TextOf(s.ofLines, r) },
 	}.arrange(cells, nil)
-	s.self = make(map[*facet]band)
-	for _, p := range s.all() {
-		s.self[p] = selfBand(p.Table)
+	if judged {
+		measured := paper.Floors(cells)
+		for _, p := range s.all() {
+			s.floors[p] = newFloor(p, measured)
+		}
 	}
 	return s, nil
 }
@@ -162,24 +165,6 @@ func (s *sampled) place(p bench.Plan, t *table.Table) float64 {
 	return x
 }
 
-// band is the self-distance, from 0 to 1: its mean, and its 5 and 95 % quantiles over
-// predicted values. All are NaN without results.
-type band struct{ mean, low, high float64 }
-
-// selfBand is the mean self-distance over the splits: what the draws of a right chain have. All
-// results of a split (or seed) that are judged by one truth carry the same one, which depends on
-// the number of draws alone: each counts once, however many chains were judged by it.
-func selfBand(t *table.Table) band {
-	var of [3][]float64
-	truths := present(t).GroupBy("dataset", "model", "oracle", "samples", "split", "seed")
-	for _, truth := range truths {
-		for i, column := range []string{"ks_self", "ks_self_low", "ks_self_high"} {
-			of[i] = append(of[i], truth.Get(column).Number())
-		}
-	}
-	return band{stat.Mean(of[0], nil), stat.Mean(of[1], nil), stat.Mean(of[2], nil)}
-}
-
 // mostColumns is how many panels stand side by side at most, where they differ in one setting:
 // twenty data sets are five rows of four.
 const mostColumns = 4
@@ -202,17 +187,10 @@ func (s *sampled) figure(d *drawing) *Figure {
 	}
 	f.panels = inRows(panels, columns)
 	f.legend = s.legend(func(i int) string { return s.names[i] + s.order(d.plan, i) }, s.style)
-	if s.bounded {
-		self := legendEntry{Label: "self-distance (5–95 %)", Style: selfStyle()}
-		f.legend = append(f.legend, self)
-	}
-	mark := style{Color: ink} // in place of the lines' colours
+	f.legend = append(f.legend, s.floorEntries()...)
 	if s.anyLost {
-		f.legend = append(f.legend, legendEntry{Label: "diverged", Style: mark, Lost: 1})
-	}
-	if s.anyLost && s.most > 1 {
-		some := legendEntry{Label: "diverged in some splits", Style: mark, Lost: 0.5}
-		f.legend = append(f.legend, some)
+		f.legend = append(f.legend, legendEntry{
+			Label: "share of chains that diverged", Style: style{Color: ink}, Lost: 0.6})
 	}
 	f.Caption = d.caption(s.notes(d.cells, x)...)
 	return f
@@ -222,9 +200,8 @@ func (s *sampled) figure(d *drawing) *Figure {
 // its share of axes and gaps; five and more are as five. A sheet is about as wide as a page.
 var sizes = [][2]float64{{302, 235}, {302, 235}, {210, 126}, {170, 122}, {145, 120}}
 
-// axes are those that all panels share, on panels of a width in points. Distances end at 1,
-// the largest there is, and begin at 0 or, on a logarithmic axis, below the smallest one and
-// the bands of self-distance; what else is observed spans its values or their bands.
+// axes are those that all panels share, on panels of a width in points. The vertical one spans
+// the values with their bands, and the floors.
 func (s *sampled) axes(width float64) (x, y axis) {
 	x = axis{Log: s.logX, Ticks: 4, Label: s.ofX.Label}
 	switch {
@@ -233,35 +210,16 @@ func (s *sampled) axes(width float64) (x, y axis) {
 	case s.ofX.Name == "step":
 		x.Label, x.Unit = stepLabel, timeUnit
 	}
-	// A deviation may reach below 0, where a logarithmic axis has no place: it spans the means.
 	y = axis{Log: s.logY, Ticks: 4, Label: s.shown.Label, Grid: true}
-	switch {
-	case s.bounded && !s.logY:
-		y.Low, y.High = 0, 1 // all figures of distances can be compared
-	case s.bounded:
-		ys := append(slices.Clone(s.means), 1)
-		for _, p := range s.all() {
-			ys = append(ys, s.self[p].low)
-		}
-		y = y.over(ys).padded(0.03)
-		y.High = 1
-	case s.logY:
-		y = y.over(s.means).padded(0.06)
-	default:
-		y = y.over(s.edges).padded(0.06)
+	ys := slices.Clone(s.edges)
+	for _, f := range s.floors {
+		ys = append(append(ys, f.self.mean), f.medians()...)
 	}
+	y = y.over(ys).padded(0.06)
 	if s.anyLost {
 		y.Lost = "diverged"
 	}
 	return x.over(s.xs).roomy(width), y
-}
-
-// selfStyle is that of the band of self-distance with its mean: grey and dotted, as nothing that
-// a sampler has.
-func selfStyle() style {
-	style := dotted(1)
-	style.Fill = bandGrey
-	return style
 }
 
 // style is that of the i-th line: lines that differ in a number alone are coloured in its
@@ -276,41 +234,42 @@ func (s *sampled) style(i int) style {
 	return stylesOf(s.names)[i]
 }
 
-// drawn is the panel of a facet: the band of self-distance across it, where distances are shown,
-// behind the lines. It is nil where there are no cells.
+// drawn is the panel of a facet: the floors across it, where distances are shown, behind the
+// lines. It is nil where there are no cells.
 func (s *sampled) drawn(p *facet, x, y axis) *panel {
 	if p == nil {
 		return nil
 	}
-	var behind []curve
-	if self := s.self[p]; s.bounded && isFinite(self.mean) {
-		// Two points, at both ends of the axis.
-		twice := func(v float64) []float64 { return []float64{v, v} }
-		behind = append(behind, curve{Style: selfStyle(), X: []float64{x.Low, x.High},
-			Y: twice(self.mean), Low: twice(self.low), High: twice(self.high)})
-	}
-	out := s.draw(p, x, y, s.style, behind...)
-	out.Title = bench.TextOf(slices.Concat(s.ofRows, s.ofColumns), p.Rows()[0])
+	out := s.draw(p, x, y, s.style, s.floors[p].curves(x, s.style)...)
+	out.Title = s.title(p)
 	return out
 }
 
-// order states the order of the integrator's law of θ with the full batch, on which all
-// distances depend, behind the name of a line that has one integrator, where slopes can be
-// seen.
+// title names a panel by the settings that tell panels apart.
+func (s *sampled) title(p *facet) string {
+	return bench.TextOf(slices.Concat(s.ofRows, s.ofColumns), p.Rows()[0])
+}
+
+// order states the order of the integrator with the full batch behind the name of a line that
+// has one integrator, where slopes can be seen: that of the law of θ, on which all distances
+// depend, and that of the joint law where it is another.
 func (s *sampled) order(p bench.Plan, line int) string {
 	// The plan states the orders of integrators that it knows; a user's own may claim none (0),
 	// and that of an exact flow is infinite.
 	m, ok := p.Method(s.lines[line].Get("integrator").Text())
-	order := float64(m.Position)
+	order, joint := float64(m.Position), float64(m.Joint)
 	named := s.logY && slices.Contains(distinct.Of(s.ofLines, nameOf), "integrator")
-	if !ok || !named || order <= 0 || math.IsInf(order, 0) {
+	switch {
+	case !ok || !named || order <= 0 || math.IsInf(order, 0):
 		return ""
+	case order == joint:
+		return " (order " + decimal(order) + ")"
 	}
-	return " (order " + decimal(order) + ")"
+	return " (order " + decimal(order) + " in θ, " + decimal(joint) + " jointly)"
 }
 
-// notes are the sentences of the caption: what does not vary, what means and bands are,
-// what chains that diverged count as, and what the axes cannot show.
+// notes are the sentences of the caption: what does not vary, what lines, bands and bars are,
+// where lines leave the floor, and what the axes cannot show.
 func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	// What does not vary stands first: it holds for all that follows.
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -327,41 +286,40 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	note("%s.", text)
 	// Points that have results, and no place on an axis.
 	var noX, noY int
-	var means []*table.Table
+	var points []*table.Table
 	for _, at := range s.points() {
-		means = append(means, at.Table)
+		points = append(points, at.Table)
 		switch {
 		case present(at.Table).Len() == 0:
 		case !x.shows(at.x):
 			noX++
-		case s.logY && !(at.mean > 0):
+		case s.logY && at.y <= 0:
 			noY++
 		}
 	}
-	// The self-distance of draws falls with their number.
+	// The distance of independent draws falls with their number.
 	lengths := func(p *facet) bool { return present(p.Table).Varies("samples") }
-	if s.bounded && slices.ContainsFunc(s.all(), lengths) {
-		note("The band of self-distance is the mean over chains of several lengths: " +
+	if len(s.floors) > 0 && slices.ContainsFunc(s.all(), lengths) {
+		note("The floor of independent draws is the mean over chains of several lengths: " +
 			"shorter ones are further apart.")
 	}
 	// Without replicates there is no band, and nothing to say of it.
-	const deviation = "bands: one standard deviation to both sides."
-	switch over := mixed(means); {
+	const band = "bands: from the smallest to the largest."
+	switch over := mixed(points); {
 	case len(over) > 0:
-		note("Lines: mean over up to %d chains, which differ in %s; %s",
-			s.most, strings.Join(over, ", "), deviation)
+		note("Lines: median of the finite ones of up to %d chains, which differ in %s; %s",
+			s.most, strings.Join(over, ", "), band)
 	case s.most > 1:
-		note("Lines: mean over %d splits (seeds where a set has no splits); %s", s.most, deviation)
+		note("Lines: median of the chains that stayed finite, of %d splits (seeds where a set has "+
+			"no splits); %s", s.most, band)
 	default:
-		note("One split: no error bands.")
+		note("One split: no bands.")
 	}
 	if s.anyLost {
-		// A mean over chains that diverged needs an explanation.
-		note("A chain that diverged %s.", s.ofDiverged())
-		if len(s.lines) > 1 {
-			note("Marks of divergence at one place of the axis stand side by side, " +
-				"in the order of the legend.")
-		}
+		note("Bars at the top: the share of the chains that diverged; at full height all did.")
+	}
+	if len(s.floors) > 0 && len(s.facets) == 1 { // of more rows there would be too much to say
+		notes = append(notes, distinct.Of(s.all(), s.leaving)...)
 	}
 	// What a reader would miss on the panels is counted.
 	if noX > 0 {
@@ -372,18 +330,6 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		note("%d points at %s 0 have no place on a logarithmic axis.", noY, s.shown.Name)
 	}
 	return notes
-}
-
-// ofDiverged says what a chain that diverged has of what the figure shows: distances are 1 then,
-// counts are those up to the step at which it was seen, and scores there are none.
-func (s *sampled) ofDiverged() string {
-	switch {
-	case s.bounded:
-		return "counts as distance 1"
-	case !math.IsNaN(s.shown.Of(bench.Result{Diverged: true})):
-		return "counts with its " + s.shown.Name + " up to there"
-	}
-	return "has no " + s.shown.Name
 }
 
 // mixed names what the results of any of the groups differ in, besides splits and seeds: over
@@ -408,8 +354,11 @@ var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "frict
 
 // records are the numbers drawn, a row per point: its settings, of which a full batch is 0; how
 // many cells it stands for (cells_expected), how many of them have a result (cells) and how many
-// diverged; the mean and the deviation of what is shown, such as ks_mean and ks_sd; and the
-// self-distance of its panel with its quantiles. A point of no result has a row without numbers.
+// diverged; the mean and the deviation of what is shown, such as ks_mean and ks_sd, in which a
+// chain that diverged has distance 1; the self-distance of its panel with its quantiles; and what
+// is drawn: the median of the chains that stayed finite, such as ks_median, the smallest and the
+// largest of them, the share that diverged, and the measured floor of the line. A point of no
+// result has a row without numbers.
 func (s *sampled) records() (out Records) {
 	// What tells points apart comes behind what all files have, unless it is among that.
 	var columns []bench.Setting
@@ -427,15 +376,18 @@ func (s *sampled) records() (out Records) {
 	}
 	// Numbers of cells first: a mean over fewer than expected is another mean.
 	out.Columns = append(out.Columns, "cells", "cells_expected", "cells_diverged",
-		s.shown.Column+"_mean", s.shown.Column+"_sd", "self_mean", "self_p05", "self_p95")
+		s.shown.Column+"_mean", s.shown.Column+"_sd", "self_mean", "self_p05", "self_p95",
+		s.shown.Column+"_median", s.shown.Column+"_min", s.shown.Column+"_max",
+		"share_diverged", "floor")
 	for p, at := range s.points() {
 		row := fieldsOf(columns, at.Rows()[0])
 		if s.xObserved != nil {
 			row = append(row, at.x)
 		}
-		there, self := present(at.Table), s.self[p]
+		there, self := present(at.Table), selfBand(p.Table)
 		out.add(append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
-			self.mean, self.low, self.high)...)
+			self.mean, self.low, self.high, at.y, at.low, at.high,
+			float64(lost(there))/float64(there.Len()), s.floors[p].of(at.line))...)
 	}
 	return out
 }

@@ -27,7 +27,6 @@ const (
 	ink       = colour(0x222222ff)
 	axisGrey  = colour(0x666666ff)
 	selfGrey  = colour(0x7f7f7fff)
-	bandGrey  = colour(0xe9e9e9ff)
 	gridGrey  = colour(0xf0f0f0ff)
 	stripGrey = colour(0xfbf3eaff)
 	warning   = colour(0xb03a00ff)

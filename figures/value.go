@@ -86,7 +86,7 @@ type legendEntry struct {
 	Name  string // of the series that it stands for
 	Label string
 	Style style
-	Lost  float64 // a mark for this share of lost chains
+	Lost  float64 // a bar for this share of lost chains
 }
 
 // density is a log-density on a rectangular grid, Value[j*len(X)+i] at (X[i], Y[j]).

@@ -75,7 +75,7 @@ type evaluation struct {
 	stability []Number                   // counts of chains that diverged
 	failures  map[table.Key]float64      // checks that failed, by reference
 	nearest   map[string]float64         // the smallest distance that a reference judges
-	floors    map[table.Key]float64      // measured, by floorColumns
+	floors    map[table.Key]float64      // measured, by FloorColumns
 	read      []*table.Table             // rows that were selected, of either side of a ratio
 }
 
@@ -113,28 +113,28 @@ func newEvaluation(c Case, all *table.Table) *evaluation {
 		}
 	}
 	if c.Of == aboveFloor {
-		x.floors = measuredFloors(all)
+		x.floors = Floors(all)
 	}
 	x.selected = x.rows(c.Where)
 	return x
 }
 
-// floorColumns tell floors apart: chains that differ in other settings share one, so that
+// FloorColumns tell floors apart: chains that differ in other settings share one, so that
 // it does not favour a side of a ratio.
-var floorColumns = []string{
+var FloorColumns = []string{
 	"dataset", "split", "seed", "model", "observe", "samples", "friction",
 }
 
-// measuredFloors returns the distance that chains without visible error have, their
-// autocorrelation included: the median of the full batch, N_l = 1, at the smallest step at
+// Floors returns the distance that chains without visible error have, their autocorrelation
+// included, by FloorColumns: the median of the full batch, N_l = 1, at the smallest step at
 // which there is one.
-func measuredFloors(rows *table.Table) map[table.Key]float64 {
+func Floors(rows *table.Table) map[table.Key]float64 {
 	floors := make(map[table.Key]float64)
 	full := rows.Where("K", 1).Filter(func(r table.Row) bool {
 		ks := r.Number("ks")
 		return ks == ks && !diverged(r) && !(r.Number("nl") > 1) && r.Number("h") > 0
 	})
-	for _, g := range full.GroupBy(floorColumns...) {
+	for _, g := range full.GroupBy(FloorColumns...) {
 		ks := g.Sort("h").GroupBy("h")[0].Numbers("ks")
 		slices.Sort(ks)
 		floors[g.Key] = (ks[(len(ks)-1)/2] + ks[len(ks)/2]) / 2
@@ -294,7 +294,7 @@ func (x *evaluation) number(r table.Row) float64 {
 	case bench.ExcessColumn:
 		return excess(r)
 	case aboveFloor:
-		if floor, ok := x.floors[r.Key(floorColumns...)]; ok {
+		if floor, ok := x.floors[r.Key(FloorColumns...)]; ok {
 			return r.Number("ks") - floor
 		}
 		return excess(r)

@@ -1,0 +1,135 @@
+package figures
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+)
+
+// named are the series of a panel with a name.
+func named(p *panel, name string) (of []curve) {
+	for _, s := range p.Series {
+		if s.Name == name {
+			of = append(of, s)
+		}
+	}
+	return of
+}
+
+func entries(f *Figure) (of []string) {
+	for _, e := range f.legend {
+		of = append(of, e.Label)
+	}
+	return of
+}
+
+// Distances stand on a logarithmic axis that begins just below their floor and ends at the
+// largest that a chain has, and both floors are drawn across the panels and named. What chains
+// that diverged would count as is not on the axis.
+func TestDistancesStandOnALogAxisFromTheirFloor(t *testing.T) {
+	p, m := small(t, "methods")
+	f := figureOf(t, p, m)
+	for _, row := range f.panels {
+		for _, p := range row {
+			// self-distances 0.085; the largest finite distance is 0.085 + 30·0.05²·1.2 + 0.1
+			if y := p.Y; !y.Log || y.Low > 0.085 || y.Low < 0.075 || y.High < 0.275 || y.High > 0.3 {
+				t.Errorf("%s: axis %+v, want a logarithmic one over 0.085 … 0.275", p.Title, y)
+			}
+			self, measured := named(p, "self"), named(p, "floor")
+			// The median over methods of 0.085 + 30·0.005²·(1, 1.2, 1.4) + (0, 0.04, 0.1),
+			// then over splits.
+			if len(self) != 1 || len(measured) != 1 || math.Abs(measured[0].Y[0]-0.1259) > 1e-12 ||
+				math.Abs(self[0].Y[0]-0.085) > 1e-12 || measured[0].X[0] != p.X.Low || measured[0].X[1] != p.X.High {
+				t.Errorf("%s: floors %+v and %+v, want 0.085 and 0.1259 across the panel", p.Title, self, measured)
+			}
+		}
+	}
+	for _, want := range []string{"floor of independent draws", "measured floor: full batch, smallest η", "share of chains that diverged"} {
+		if !slices.Contains(entries(f), want) {
+			t.Errorf("the legend lacks %q: %q", want, entries(f))
+		}
+	}
+	p.Figure = &bench.FigureSpec{YScale: "linear"}
+	if figureOf(t, p, m).panels[0][0].Y.Log {
+		t.Error("a study that asks for a linear axis gets another one")
+	}
+}
+
+// A friction at which chains forget slowly has a floor of its own, in its line's colour: its
+// chains are not taken for wrong ones.
+func TestFrictionsHaveFloorsOfTheirOwn(t *testing.T) {
+	var cells []bench.Cell
+	for _, friction := range []bench.Real{5, 50} {
+		for _, batch := range []int{8, bench.Full} {
+			c := cell("leapfrog", 0, batch, 0.01)
+			c.Friction = friction
+			cells = append(cells, c)
+		}
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+	f := figureOf(t, p, stored(p.Cells, func(c bench.Cell) (float64, bool) { return 0.1 + 0.001*float64(c.Friction), true }))
+	for _, p := range f.panels[0] {
+		floors := named(p, "floor")
+		if len(floors) != 2 || math.Abs(floors[0].Y[0]-0.105) > 1e-12 || math.Abs(floors[1].Y[0]-0.15) > 1e-12 {
+			t.Fatalf("%s: floors %+v, want 0.105 and 0.15", p.Title, floors)
+		}
+		for i, name := range []string{"C = 5", "C = 50"} {
+			if floors[i].Style.Color != named(p, name)[0].Style.Color {
+				t.Errorf("%s: the floor of %s has the colour %v", p.Title, name, floors[i].Style.Color)
+			}
+		}
+	}
+	if want := "measured floor: full batch, smallest η, in the colour of its line"; !slices.Contains(entries(f), want) {
+		t.Errorf("the legend lacks %q: %q", want, entries(f))
+	}
+}
+
+// The legend states both orders of an integrator whose law of θ has another one than its joint
+// law.
+func TestLegendStatesBothOrders(t *testing.T) {
+	p, m := small(t, "bottleneck")
+	got := strings.Join(entries(figureOf(t, p, m)), "|")
+	if want := "sghmc (order 2 in θ, 1 jointly)|leapfrog (order 2 in θ, 1 jointly)|mt3 (order 3)|"; !strings.HasPrefix(got, want) {
+		t.Errorf("legend %q, want %q", got, want)
+	}
+}
+
+// The caption of a figure of one data set says which lines leave the floor, and from which step
+// on: where all chains are above all that the floor is of.
+func TestCaptionSaysWhichLinesLeaveTheFloor(t *testing.T) {
+	var cells []bench.Cell
+	for split := range 3 {
+		for _, name := range []string{"mt3", "leapfrog", "lietrotter"} {
+			for _, h := range []float64{0.01, 0.02, 0.05, 0.1} {
+				cells = append(cells, cell(name, split, bench.Full, h))
+			}
+		}
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+	f := figureOf(t, p, stored(p.Cells, func(c bench.Cell) (float64, bool) {
+		ks := 0.1 + 0.01*float64(c.Split)
+		switch {
+		case c.Integrator == "lietrotter" && c.Step >= 0.05:
+			ks += 0.05
+		case c.Integrator == "leapfrog" && c.Step == 0.02: // and back on the floor
+			ks += 0.05
+		case c.Integrator == "mt3" && c.Step == 0.1:
+			if ks += 0.017; c.Split == 2 { // two above all others, one lost
+				ks = math.NaN()
+			}
+		}
+		return ks, true
+	}))
+	want := "Boston, full batch: mt3, leapfrog on the floor wherever finite; all chains above all of the floor's: lietrotter from η = 0.05 on."
+	if !strings.Contains(f.Caption, want) {
+		t.Errorf("caption %q, want %q", f.Caption, want)
+	}
+	one, m := small(t, "methods")
+	one.Cells = slices.DeleteFunc(one.Cells, func(j bench.Job) bool { return j.Cell.Split > 0 })
+	if f := figureOf(t, one, m); strings.Contains(f.Caption, "the floor's") {
+		t.Errorf("single chains are told from their floor: %q", f.Caption)
+	}
+}
