@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -231,8 +232,12 @@ func (f *File) readData(s section) {
 			key{name: "task", to: &task, words: slices.Sorted(maps.Keys(tasks))},
 			positive("noise", &o.NoiseVariance), positive("test", &o.TestShare),
 		)
+		if task == "" && o.NoiseVariance > 0 { // which only a regression has
+			task = "regression"
+		}
 		if path == "" || task == "" {
-			t.fail(errors.New("file and task must be stated"))
+			t.fail(errors.New("file must be stated, and noise = V (of a regression) or task = " +
+				"\"classification\""))
 		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(f.Path), path)
@@ -260,7 +265,18 @@ func (f *File) readLayers(s section) {
 			e.fail(errors.New("stands in [vary], too: want it once"))
 		}
 	}
-	f.layers[""] = s.layer(varied.over(fixed), f.Parts)
+	whole := s.layer(varied.over(fixed), f.Parts)
+	for k, e := range varied {
+		for _, v := range e.values {
+			if whole.grids != nil && !slices.ContainsFunc(whole.grids, func(g settings) bool {
+				return g.has(k, v)
+			}) {
+				e.fail(errors.New("every [[grid]] replaces it, and one of these values stands in " +
+					"none: want an empty [[grid]] for the cells of [vary], or the value left out"))
+			}
+		}
+	}
+	f.layers[""] = whole
 	all := s.table("profile")
 	for _, name := range all.keys() {
 		t := all.table(name)
@@ -270,6 +286,14 @@ func (f *File) readLayers(s section) {
 		f.layers[name] = t.layer(t.settings(f.Parts, false, false, "grid", "reference"), f.Parts)
 		f.profiles = append(f.profiles, name)
 	}
+}
+
+// has reports whether a block leaves a key to what lies below it, or has the value.
+func (s settings) has(key string, value any) bool {
+	own, ok := s[key]
+	return !ok || slices.ContainsFunc(own.values, func(v any) bool {
+		return reflect.DeepEqual(v, value)
+	})
 }
 
 // layer adds the blocks of the grid and the reference to settings.

@@ -114,3 +114,22 @@ func TestABatchThatIsRoundedToAllRowsIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// A file may have any name; what its data are taken for is said in one line each.
+func TestAFileOfDataMayHaveAnyName(t *testing.T) {
+	rows := strings.Replace(ownCSV, "0,2\n2,", "1,2\n2,", 1) // now x counts the rows
+	inFolder(t, map[string]string{"Höhe 2.csv": rows, "é.csv": ownCSV})
+	for file, note := range map[string]string{
+		"Höhe 2.csv": "hambench: data set H-he-2: column 1 (\"x\") counts the rows, and is an input like the others: leave it out if it is an index\n",
+		"é.csv":      "",
+	} {
+		code, stdout, stderr := call(t, "sample", "--dataset", file, "--noise", "0.1", "--model", "linear", "--h", "0.001", "--samples", "2", "--thin", "1", "--burn", "1")
+		if code != exitOK || !strings.HasPrefix(stdout, "sample,theta0") || stderr != note+"hambench: 2 draws, 3 steps, 3 gradients, 0 Hessian-vector products\n" {
+			t.Errorf("%s: exit code %d, %q", file, code, stderr)
+		}
+		code, _, stderr = call(t, "sample", "--dataset", file)
+		if code != exitUsage || !strings.Contains(stderr, "a regression needs --noise V") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s without --noise: exit code %d, %q", file, code, stderr)
+		}
+	}
+}

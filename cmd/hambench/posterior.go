@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"hambench/bench"
@@ -19,8 +20,8 @@ import (
 
 // namePosterior calls open, with the flags' data set if that is a file. If only one
 // of data set and model is named, it determines the other.
-// A data set of a file has the file's name without its ending. Its noise decides the task:
-// the target of a regression has some, a class has none.
+// A data set of a file has the file's name without its ending, with - for what a name must
+// not have. Its noise decides the task: the target of a regression has some, a class has none.
 func (f *selection) namePosterior() error {
 	var own *bench.File
 	if name, isFile := strings.CutSuffix(filepath.Base(f.dataset), ".csv"); isFile {
@@ -28,6 +29,7 @@ func (f *selection) namePosterior() error {
 		if f.noise == 0 {
 			o.Task = datasets.Classification
 		}
+		name = cmp.Or(strings.Trim(notInNames.ReplaceAllString(name, "-"), "-_"), "data")
 		d, err := datasets.FromFile(name, f.dataset, o)
 		if err != nil {
 			return err
@@ -55,6 +57,9 @@ func (f *selection) namePosterior() error {
 	f.model = cmp.Or(f.model, d.Model)
 	return err
 }
+
+// notInNames matches what a data set's name must not have.
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 // openPosterior loads the posterior of the flags in a precision of network
 // gradients, or in the usual one.

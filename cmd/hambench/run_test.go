@@ -57,7 +57,7 @@ samples = 10
 `
 
 // ownCSV has twelve rows.
-const ownCSV = "x,y\n1,2\n2,3.5\n3,1\n4,2.5\n5,7\n6,1\n7,3\n8,0\n9,2\n10,4\n11,6\n12,1\n"
+const ownCSV = "x,y\n0,2\n2,3.5\n3,1\n4,2.5\n5,7\n6,1\n7,3\n8,0\n9,2\n10,4\n11,6\n12,1\n"
 
 func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 	for name, c := range map[string]struct{ line, with, want string }{
@@ -104,12 +104,13 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"10 million cells":          {`step       = "0.01 .. 0.02"`, `step = "1e-9 .. 1e9 by 1.6"` + "\nsplits = 1000\nnl = [1,2,3,4,5,6,7,8,9,10]\nseed = [1,2,3,4,5,6,7,8,9,10]", `mine.toml:12: vary.data: the grid has more than 100000 cells: want fewer`},
 		"no data":                   {`data       = ["linear", "own"]`, ``, `mine.toml:1: no data: want data = "…" or a list of them`},
 		"file missing":              {`file   = "own.csv"`, `file   = "none.csv"`, `mine.toml:5: data.own.file: data set "own": open none.csv: no such file or directory`},
-		"column missing":            {`target = "y"`, `target = "z"`, `mine.toml:5: data.own.file: data set "own": own.csv: line 1: no column is called "z": want one of x, y`},
+		"column missing":            {`target = "y"`, `target = "z"`, `mine.toml:5: data.own.file: data set "own": own.csv: line 2: no column is called "z": want one of x, y`},
 		"text in a column":          {`file   = "own.csv"`, `file   = "text.csv"`, `text.csv: line 3: column 1 ("x"): "two" is not a number`},
 		"value missing":             {`file   = "own.csv"`, `file   = "gap.csv"`, `gap.csv: line 3: column 1 ("x"): the value is missing`},
 		"one class":                 {"file   = \"own.csv\"\ntarget = \"y\"\ntask   = \"regression\"\nnoise  = 0.1", "file = \"one.csv\"\ntask = \"classification\"", `every row is of class "a": want at least two classes`},
 		"no noise":                  {`noise  = 0.1`, ``, `noise variance 0: want a positive number`},
-		"no task":                   {`task   = "regression"`, ``, `mine.toml:4: data.own: file and task must be stated`},
+		"no task":                   {"task   = \"regression\"\nnoise  = 0.1\n", ``, `mine.toml:4: data.own: file must be stated, and noise = V (of a regression) or task = "classification"`},
+		"overridden everywhere":     {"[figure]", "[[grid]]\nbatch = 4\n[[grid]]\nbatch = 2\n[figure]", `mine.toml:14: vary.batch: every [[grid]] replaces it, and one of these values stands in none: want an empty [[grid]] for the cells of [vary], or the value left out`},
 		"name of a built-in set":    {`[data.own]`, `[data.boston]`, `mine.toml:4: data.boston: there is a data set of this name`},
 		"all rows held out":         {`test   = 0.2`, `test   = 1.5`, `test share 1.5: want 0 to 1`},
 		"axis":                      {`x = "step"`, `x = "stp"`, `mine.toml:22: figure.x: unknown axis or value "stp"`},
@@ -138,10 +139,10 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"distances of paths":        {`friction = 5`, `observe = "path"`, `mine.toml:21: figure: shows cells that observe distance, and one of these observes path`},
 		"histogram of a plane":      {`friction = 5`, `observe = "histogram"`, `mine.toml:18: fix.observe: is "histogram": model "linear" on data set "linear" has no known posterior of one parameter`},
 		"density of many":           {`friction = 5`, `observe = "density"`, `mine.toml:18: fix.observe: is "density": model "linear" on data set "linear" has 256 parameters: want 2`},
-		"density of a point":        {"friction = 5\nsamples  = 20", "[[grid]]\ndata = \"logistic\"\nobserve = \"density\"\nsamples = 1", `mine.toml:21: grid.0.samples: cell observes density on 1 points a side: want samples from 2 to 2000`},
+		"density of a point":        {"friction = 5\nsamples  = 20", "[[grid]]\n[[grid]]\ndata = \"logistic\"\nobserve = \"density\"\nsamples = 1", `mine.toml:22: grid.1.samples: cell observes density on 1 points a side: want samples from 2 to 2000`},
 		"marginals unknown":         {`friction = 5`, `observe = "marginals"`, `mine.toml:18: fix.observe: is "marginals": model "bnn" on data set "own" has no known posterior along one feature`},
-		"path of one":               {"friction = 5", "observe = \"path\"\n[[grid]]\ndata = \"toy\"\nbatch = \"full\"", `mine.toml:18: fix.observe: is "path": model "toy" on data set "toy" has 1 parameter`},
-		"reference of no chains":    {`[figure]`, "[[grid]]\ndata = \"linear\"\n[reference]\nseed = 2\n[figure]", `mine.toml:23: reference: changes nothing`},
+		"path of one":               {"friction = 5", "observe = \"path\"\n[[grid]]\ndata = \"toy\"\nbatch = \"full\"\n[[grid]]", `mine.toml:18: fix.observe: is "path": model "toy" on data set "toy" has 1 parameter`},
+		"reference of no chains":    {`[figure]`, "[[grid]]\ndata = [\"linear\", \"own\"]\nmodel = \"linear\"\n[reference]\nseed = 2\n[figure]", `mine.toml:24: reference: changes nothing`},
 		"kind of other cells":       {"x = \"step\"\ny = \"distance\"", `kind = "paths"`, `mine.toml:21: figure: shows cells that observe density, path, and one of these observes distance`},
 		"kind of cells alike":       {"friction = 5\nsamples  = 20\n\n[figure]\nx = \"step\"\ny = \"distance\"", "observe = \"path\"\n[figure]\nkind = \"paths\"", `mine.toml:19: figure: kind = "paths": its cells may differ in friction alone, and these do in more`},
 		"kind with axes":            {`y = "distance"`, `kind = "precision"`, `mine.toml:21: figure: kind = "precision" has axes of its own: leave panels, lines, x, y and their scales out`},

@@ -61,6 +61,11 @@ func (f *selection) open(study *bench.File) error {
 	if study != nil {
 		resolver.Registry = study.Data
 		source.Processes.Dir = filepath.Dir(study.Path)
+		for _, d := range study.Data {
+			for _, note := range d.Notes {
+				fmt.Fprintf(f.stderr, "hambench: data set %s: %s\n", d.Name, note)
+			}
+		}
 	}
 	f.Data, f.Models = source.Datasets(), source.Models()
 	return nil

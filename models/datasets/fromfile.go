@@ -32,13 +32,15 @@ type FileOptions struct {
 }
 
 // FromFile returns the data set in a file, to be appended to a Registry. The file
-// has rows of columns separated by commas, semicolons or white space. A first
-// row without a number is the header. All columns but the target are features
-// and must hold numbers; a constant one keeps deviation 1. Splits are drawn with
-// the project's own seed.
+// has rows of columns separated by commas, semicolons or white space; blank lines and
+// those that begin with # are skipped. A first row without a number is the header. All
+// columns but the target are features: numbers, or words of at most 20 categories, each of
+// which becomes a feature with the values 0 and 1. A first column without a name whose
+// words or whole numbers all differ names the rows, and is left out. A constant column
+// keeps deviation 1. Splits are drawn with the project's own seed.
 //
-// Missing values, words, rows of another length than the first, a class with a
-// single row, and a constant target are usage errors, which name the row and
+// Missing values, words among numbers, rows of another length than the first, a class
+// with a single row, and a constant target are usage errors, which name the row and
 // column.
 func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	d := Dataset{
@@ -52,15 +54,20 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	if err != nil {
 		return d, usage.Errorf("data set %q: %w", name, err)
 	}
-	t := &table{task: o.Task, wanted: o.Target}
+	t := &table{task: o.Task, wanted: o.Target, words: true}
 	if err = t.read(data); err == nil {
+		d.Notes, err = t.settle()
+	}
+	if err == nil {
 		err = t.judge()
 	}
 	if err != nil {
 		return d, usage.Errorf("data set %q: %s: %w", name, path, err)
 	}
-	d.Digest, d.Target = digest(data), t.names[t.target]
-	d.Features, d.Classes, d.Rows = len(t.names)-1, len(t.classes), len(t.lines)
+	x, names := t.inputs()
+	d.Digest, d.Target = digest(data), t.columns[t.target].name
+	d.FeatureNames, d.ClassNames = names, t.classes
+	d.Features, d.Classes, d.Rows = len(names), len(t.classes), len(t.lines)
 	d.TestRows = int(math.Round(cmp.Or(o.TestShare, defaultTestShare) * float64(d.Rows)))
 	d.TrainRows = d.Rows - d.TestRows
 	if d.TrainRows < 2 || d.TestRows < 1 {
@@ -68,7 +75,7 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 			"data set %q: %s: %d rows are %d to train and %d to test: want at least 2 and 1",
 			name, path, d.Rows, d.TrainRows, d.TestRows)
 	}
-	d.Make = func(s *Set) { s.X, s.Y, s.Labels = t.x, t.y, t.labels() }
+	d.Make = func(s *Set) { s.X, s.Y, s.Labels = x, t.y, t.labels() }
 	return d, nil
 }
 
@@ -112,7 +119,7 @@ func (t *table) judge() error {
 		}
 		return nil
 	}
-	t.classes = slices.SortedFunc(slices.Values(t.words), compareClasses)
+	t.classes = slices.SortedFunc(slices.Values(t.labelled), compareClasses)
 	t.classes = slices.Compact(t.classes)
 	if len(t.classes) < 2 {
 		return fmt.Errorf("%s: every row is of class %q: want at least two classes",
@@ -123,6 +130,11 @@ func (t *table) judge() error {
 		rows[c] = append(rows[c], row)
 	}
 	for c, at := range rows {
+		if len(at) == 1 && isNumber(t.classes[0]) && isNumber(t.classes[len(t.classes)-1]) {
+			return fmt.Errorf("line %d: %s: the only row of class %.40q: a regression needs "+
+				"--noise V (in a study noise = V), the variance of its standardised target's noise",
+				t.lines[at[0]], target, t.classes[c])
+		}
 		if len(at) == 1 {
 			return fmt.Errorf("line %d: %s: the only row of class %.40q: want at least two",
 				t.lines[at[0]], target, t.classes[c])

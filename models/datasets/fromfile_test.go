@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -66,6 +67,66 @@ func TestFilesOfAllFormsAreRead(t *testing.T) {
 	}
 }
 
+// The same table as eleven programs write it, each in its own way with row names, quotes,
+// separators and ends of lines, is the same set to the last bit.
+func TestFilesOfManyProgramsAreTheSameData(t *testing.T) {
+	digest := ""
+	for _, c := range []struct{ program, text string }{
+		{"pandas, index=False", "dose,group,y\n0.5,a,1.25\n1.5,b,-0.75\n2.5,a,0.1\n7.25,b,3.0\n"},
+		{"pandas", ",dose,group,y\n0,0.5,a,1.25\n1,1.5,b,-0.75\n2,2.5,a,0.1\n3,7.25,b,3.0\n"},
+		{"pandas, after a shuffle of other rows", ",dose,group,y\n17,0.5,a,1.25\n3,1.5,b,-0.75\n8,2.5,a,0.1\n5,7.25,b,3.0\n"},
+		{"R, write.csv", "\"\",\"dose\",\"group\",\"y\"\n\"1\",0.5,\"a\",1.25\n\"2\",1.5,\"b\",-0.75\n\"3\",2.5,\"a\",0.1\n\"4\",7.25,\"b\",3\n"},
+		{"R, write.csv of named rows", "\"\",\"dose\",\"group\",\"y\"\n\"Rex\",0.5,\"a\",1.25\n\"Ida\",1.5,\"b\",-0.75\n\"Tom\",2.5,\"a\",0.1\n\"Eve\",7.25,\"b\",3\n"},
+		{"R, write.table", "\"dose\" \"group\" \"y\"\n\"1\" 0.5 \"a\" 1.25\n\"2\" 1.5 \"b\" -0.75\n\"3\" 2.5 \"a\" 0.1\n\"4\" 7.25 \"b\" 3\n"},
+		{"Excel, semicolons", "\ufeffdose;group;y\r\n0.5;a;1.25\r\n1.5;b;-0.75\r\n2.5;a;0.1\r\n7.25;b;3\r\n"},
+		{"Excel for the Mac", "dose,group,y\r0.5,a,1.25\r1.5,b,-0.75\r2.5,a,0.1\r7.25,b,3\r"},
+		{"Julia, CSV.jl", "dose,group,y\n0.5,a,1.25\n1.5,b,-0.75\n2.5,a,0.1\n7.25,b,3.0\n"},
+		{"SQLite, .mode csv", "dose,\"group\",y\r\n0.5,a,1.25\r\n1.5,b,-0.75\r\n2.5,a,0.1\r\n7.25,b,3.0\r\n"},
+		{"awk", "dose\tgroup\ty\n0.5\ta\t1.25\n1.5\tb\t-0.75\n2.5\ta\t0.1\n7.25\tb\t3\n"},
+		{"numpy, savetxt with a comment", "# dose group y\n5.000000000000000000e-01 a 1.250000000000000000e+00\n" +
+			"1.500000000000000000e+00 b -7.500000000000000000e-01\n# half\n2.500000000000000000e+00 a 1.000000000000000056e-01\n7.25e+00 b 3e+00\n"},
+	} {
+		s := loadFile(t, c.text, FileOptions{NoiseVariance: 0.1, TestShare: 0.25})
+		if !slices.Equal(s.X, []float64{0.5, 1, 0, 1.5, 0, 1, 2.5, 1, 0, 7.25, 0, 1}) || !slices.Equal(s.Y, []float64{1.25, -0.75, 0.1, 3}) {
+			t.Errorf("%s: X = %v, Y = %v", c.program, s.X, s.Y)
+		}
+		names := []string{"dose", "group=a", "group=b"}
+		if strings.HasPrefix(c.text, "#") {
+			names = []string{"x0", "x1=a", "x1=b"}
+		}
+		if !slices.Equal(s.FeatureNames, names) {
+			t.Errorf("%s: the inputs are called %q, want %q", c.program, s.FeatureNames, names)
+		}
+		p, err := s.Split(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if digest = cmp.Or(digest, p.Digest); p.Digest != digest {
+			t.Errorf("%s: another digest", c.program)
+		}
+	}
+}
+
+// A column of whole numbers that has a name stays an input.
+func TestNotesSayWhatAFileIsTakenFor(t *testing.T) {
+	for _, c := range []struct {
+		reason, text string
+		want         []string
+	}{
+		{"nothing to say", "a,b,y\n1,2,3\n4,5,6\n6,8,9\n", nil},
+		{"an index", "id,b,y\n7,2,3\n8,5,6\n9,8,9\n", []string{`column 1 ("id") counts the rows, and is an input like the others: leave it out if it is an index`}},
+		{"row names", ",b,y\n7,2,3\n8,5,6\n5,8,9\n", []string{"column 1 has no name and names the rows: it is no input"}},
+		{"an input without a name", ",b,y\n7.5,2,3\n8,5,6\n5,8,9\n", nil},
+		{"words without a name that repeat", ",b,y\nu,2,3\nu,5,6\nv,8,9\nv,8,9\n", nil},
+		{"constant inputs", "a,b,y\n1,red,3\n1,red,6\n1,red,9\n", []string{"all inputs are constant: nothing can be learnt from them"}},
+	} {
+		d, err := FromFile("own", write(t, c.text), FileOptions{NoiseVariance: 1, TestShare: 0.34})
+		if err != nil || !slices.Equal(d.Notes, c.want) {
+			t.Errorf("%s: %q, %v", c.reason, d.Notes, err)
+		}
+	}
+}
+
 // Classes are numbered in order, numbers by value; a constant column keeps
 // deviation 1, so its standardised values are 0.
 func TestAFileOfClassesIsRead(t *testing.T) {
@@ -105,8 +166,15 @@ func TestBadFilesAreUsageErrorsWithRowAndColumn(t *testing.T) {
 		{"a missing value", "a,b,y\n1,2,3\n4,,6\n", reg, `line 3: column 2 ("b"): the value is missing`},
 		{"a missing value by its usual word", "1,2,3\n4,5,NA\n", reg, "line 2: column 3: the value is missing"},
 		{"a missing value in the first row", "?,2,3\n4,5,6\n", reg, "line 1: column 1: the value is missing"},
-		{"a column of words", "a,b,y\n1,red,3\n4,blue,6\n", reg, `line 2: column 2 ("b"): "red" is not a number`},
-		{"a misprint in the first row", "1,2x,3\n4,5,6\n", reg, `line 1: column 2: "2x" is not a number`},
+		{"a column of too many words", "a,b,y\n1,red,3\n4,blue,6\n", reg, `line 2: column 2 ("b"): "red" is not a number, and 2 different words in 2 rows are no categories`},
+		{"a misprint in the first row", "1,2x,3\n4,5,6\n", reg, `line 2: column 2: "5" is a number, and "2x" in line 1 is not`},
+		{"a misprint in a later row", "1,2,3\n4,5x,6\n", reg, `line 2: column 2: "5x" is not a number`},
+		{"a decimal comma", "a;y\n1,5;2\n2,5;3\n", reg, `line 2: column 1 ("a"): "1,5" is not a number from -1e+150 to 1e+150 with a decimal point`},
+		{"digits in groups", "1,2,3\n4,1_000,6\n", reg, `line 2: column 2: "1_000" is not a number`},
+		{"a header that is too long", "a,b,c,y\n1,2,3\n", reg, "line 2: 3 columns: want 4, as the header has"},
+		{"a regression without its noise", "1,2.5\n2,3.5\n3,4.5\n4,2.5\n", cls, "a regression needs --noise V"},
+		{"row names and a target alone", ",y\na,1\nb,2\nc,4\n", reg, "no inputs: want a target and at least one feature"},
+
 		{"a target of words for a regression", "1,2,red\n4,5,blue\n", reg, `line 1: column 3: "red" is not a number`},
 		{"an infinite value", "1,2,3\n4,inf,6\n", reg, "line 2: column 2"},
 		{"a value whose square overflows", "1,2,3\n4,1e200,6\n", reg, "line 2: column 2"},
@@ -230,8 +298,11 @@ func TestMutatedUserFiles(t *testing.T) {
 		if o.Task == Regression {
 			o.NoiseVariance = 0.1
 		}
-		own := &table{task: o.Task, wanted: o.Target}
+		own := &table{task: o.Task, wanted: o.Target, words: true}
 		err := own.read(mutant)
+		if err == nil {
+			_, err = own.settle()
+		}
 		if err == nil {
 			err = own.judge()
 		}
@@ -242,7 +313,8 @@ func TestMutatedUserFiles(t *testing.T) {
 			continue
 		}
 		read++
-		d := Dataset{Shape: Shape{Task: o.Task, Features: len(own.names) - 1, Classes: len(own.classes)}, Rows: len(own.lines), NoiseVariance: o.NoiseVariance}
+		_, names := own.inputs()
+		d := Dataset{Shape: Shape{Task: o.Task, Features: len(names), Classes: len(own.classes)}, Rows: len(own.lines), NoiseVariance: o.NoiseVariance}
 		if err := own.set(d).check(); err != nil {
 			t.Fatalf("mutant %d (%s): %v", i, how, err)
 		}

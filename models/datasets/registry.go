@@ -58,15 +58,18 @@ type Dataset struct {
 	Divide func(index int) (train, test []int) `toml:"-"`
 
 	// Files hold the numbers: rows without a header, whose last column is the
-	// target, in a classification one of ClassNames, whose order numbers the
-	// classes. Without files, Make fills the set.
+	// target. Without files, Make fills the set. ClassNames, if known, are the names
+	// of the classes, whose order numbers them.
 	Files      []File
 	ClassNames []string     `toml:"class-names"`
 	Make       func(s *Set) `toml:"-"`
 
 	// Path is a user's own file, Digest the SHA-256 of its bytes, and Target the
-	// name of the target's column, "" without a header. FromFile sets them.
+	// name of the target's column, "" without a header. FeatureNames are the inputs'
+	// names; nil if they have none. Notes are what the user should know of the file, a
+	// line each. FromFile sets them.
 	Path, Target, Digest string
+	FeatureNames, Notes  []string
 }
 
 // Builtin reports whether the set comes from no file.
@@ -186,6 +189,6 @@ func (d Dataset) read(files [][]byte) (*Set, error) {
 func (d Dataset) table() table {
 	return table{
 		task: d.Task, target: d.Features,
-		names: make([]string, d.Features+1), classes: d.ClassNames,
+		columns: make([]column, d.Features+1), classes: d.ClassNames,
 	}
 }

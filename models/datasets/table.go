@@ -20,26 +20,39 @@ type table struct {
 	// from 1; "" is the last one. target is the same column, from 0.
 	wanted string
 	target int
-	// names holds the columns' names, empty ones without a header; nil until the first
-	// row, which decides how many columns there are.
-	names []string
-	// headed says that the first line has the names.
-	headed bool
+	// columns are nil until the first row, which decides how many there are.
+	columns []column
+	// header holds the names of the first line; nil if that has none.
+	header []string
+	// words says that columns of words are categories, and that row names are left out.
+	words bool
 	// classes lists the classes that a target may name, in order; nil means any.
 	classes []string
 
-	// x holds the features, row-major; y the targets of a regression, words those of
-	// a classification.
-	x, y  []float64
-	words []string
+	// y holds the targets of a regression, labelled those of a classification.
+	y        []float64
+	labelled []string
 	// lines holds the number of each row's line, from 1, for errors.
 	lines []int
 }
 
+// column holds one input of each row.
+type column struct {
+	name string // "" without a header
+	// values are numbers or, if there are words, the place in words of each row's word.
+	values []float64
+	words  []string
+	// rowNames says that the column names the rows, and is no input.
+	rowNames bool
+}
+
+// mostCategories bounds the different words of a column of categories.
+const mostCategories = 20
+
 // labels returns the numbers of the rows' classes, from 0, in the order of classes.
 func (t *table) labels() []int {
 	var labels []int
-	for _, w := range t.words {
+	for _, w := range t.labelled {
 		c, _ := slices.BinarySearchFunc(t.classes, w, compareClasses)
 		labels = append(labels, c)
 	}
@@ -47,16 +60,54 @@ func (t *table) labels() []int {
 }
 
 // set returns the set of an entry with the rows read.
-func (t *table) set(d Dataset) *Set { return &Set{d, t.x, t.y, t.labels()} }
+func (t *table) set(d Dataset) *Set {
+	x, _ := t.inputs()
+	return &Set{d, x, t.y, t.labels()}
+}
 
-// read adds the rows of a file. The first line of the first file decides on the header and
+// inputs returns the features, row-major, and their names. A column of categories is a
+// feature for each, in their order, 1 in its rows and else 0, with the name
+// column=category.
+func (t *table) inputs() (x []float64, names []string) {
+	var each [][]float64 // feature by feature
+	for i, c := range t.columns {
+		name := cmp.Or(c.name, fmt.Sprintf("x%d", len(each)))
+		switch {
+		case i == t.target || c.rowNames:
+		case c.words == nil:
+			each, names = append(each, c.values), append(names, name)
+		default:
+			for _, word := range slices.Sorted(slices.Values(c.words)) {
+				hot := make([]float64, len(c.values))
+				for r, v := range c.values {
+					if c.words[int(v)] == word {
+						hot[r] = 1
+					}
+				}
+				each, names = append(each, hot), append(names, name+"="+word)
+			}
+		}
+	}
+	for r := range t.lines {
+		for _, values := range each {
+			x = append(x, values[r])
+		}
+	}
+	return x, names
+}
+
+// read adds the rows of a file. The first lines of the first file decide on the header and
 // on the number of columns. Its error names the line and mostly the column, but not
 // the file. A file without rows is an error, too.
 func (t *table) read(data []byte) error {
 	before := len(t.lines)
 	err := eachRow(data, func(line int, fields []string) error {
-		if t.names == nil {
-			if err := t.begin(fields); err != nil || t.headed {
+		if t.columns == nil {
+			if t.header == nil && isHeader(fields) {
+				t.header = fields
+				return nil
+			}
+			if err := t.begin(len(fields)); err != nil {
 				return err
 			}
 		}
@@ -69,23 +120,38 @@ func (t *table) read(data []byte) error {
 	return err
 }
 
-// eachRow calls row for every line that is not blank, cut into fields. If the first line
-// has a comma, commas separate them, else semicolons, else white space. It stops at the
-// first error of row, and adds the line to it. UTF-16 and quotes that do not close are
-// errors of its own.
+// eachRow calls row for every line that is neither blank nor a comment, which begins with
+// #, cut into fields. If the first such line has a comma, commas separate them, else
+// semicolons, else white space. It stops at the first error of row, and adds the line to
+// it. UTF-16 and quotes that do not close are errors of its own.
 func eachRow(data []byte, row func(line int, fields []string) error) error {
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return errors.New("text in UTF-16: want UTF-8")
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // byte order mark
-	first, _, _ := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))
+	if !bytes.Contains(data, []byte("\n")) {        // as old programs for the Mac end lines
+		data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
+	}
+	lines := strings.Split(string(data), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			lines[i] = ""
+		}
+	}
+	first := slices.IndexFunc(lines, func(l string) bool { return strings.TrimSpace(l) != "" })
 	comma := ','
-	if !bytes.ContainsRune(first, comma) {
+	if first >= 0 && !strings.ContainsRune(lines[first], comma) {
 		comma = ';'
 	}
-	if !bytes.ContainsRune(first, comma) {
-		for i, line := range strings.Split(string(data), "\n") {
-			if fields := strings.Fields(line); len(fields) > 0 {
+	if first < 0 || !strings.ContainsRune(lines[first], comma) {
+		for i, line := range lines {
+			fields := strings.Fields(line)
+			for k, f := range fields {
+				if len(f) > 1 && f[0] == '"' && f[len(f)-1] == '"' {
+					fields[k] = f[1 : len(f)-1]
+				}
+			}
+			if len(fields) > 0 {
 				if err := row(i+1, fields); err != nil {
 					return fmt.Errorf("line %d: %w", i+1, err)
 				}
@@ -94,7 +160,7 @@ func eachRow(data []byte, row func(line int, fields []string) error) error {
 		return nil
 	}
 	// Rows of another length are left to add, whose error says how many columns it wants.
-	r := csv.NewReader(bytes.NewReader(data))
+	r := csv.NewReader(strings.NewReader(strings.Join(lines, "\n")))
 	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = comma, -1, true
 	for {
 		fields, err := r.Read()
@@ -114,26 +180,40 @@ func eachRow(data []byte, row func(line int, fields []string) error) error {
 	}
 }
 
-// begin takes the first row, which is the header if none of its fields is a number, and
-// finds the target's column by its name or its number. Its errors are those of the
-// whole file: one column only, and a wanted column that is missing or ambiguous.
-func (t *table) begin(fields []string) error {
-	n := len(fields)
+// isHeader reports whether the first line has names: none of its fields is a number, or
+// they are those that pandas gives to columns without names, "", 0, 1, 2, …
+func isHeader(fields []string) bool {
+	numbered := len(fields) > 1 && fields[0] == ""
+	for i, f := range fields[1:] {
+		numbered = numbered && f == strconv.Itoa(i)
+	}
+	return numbered || !slices.ContainsFunc(fields, isNumber)
+}
+
+// begin takes the header, and the number of columns of the first row, and finds the
+// target's column by its name or its number. A header that is one name short belongs to
+// rows that begin with their names, as R writes them. Its errors are those of the whole
+// file: one column only, and a wanted column that is missing or ambiguous.
+func (t *table) begin(n int) error {
 	if n < 2 {
 		return fmt.Errorf("%d columns: want a target and at least one feature", n)
 	}
-	// A header of numbers cannot be told from a row, so that a header has none.
-	t.headed = !slices.ContainsFunc(fields, isNumber)
-	t.names = make([]string, n)
-	if t.headed {
-		copy(t.names, fields)
+	if t.words && t.header != nil && len(t.header) == n-1 {
+		t.header = append([]string{""}, t.header...)
 	}
+	if t.header != nil && len(t.header) != n {
+		return fmt.Errorf("%d columns: want %d, as the header has", n, len(t.header))
+	}
+	t.columns = make([]column, n)
+	for i, name := range t.header {
+		t.columns[i].name = name
+	}
+	t.target = n - 1
 	if t.wanted == "" {
-		t.target = n - 1
 		return nil
 	}
-	if t.target = slices.Index(t.names, t.wanted); t.target >= 0 {
-		if slices.Contains(t.names[t.target+1:], t.wanted) {
+	if at := slices.Index(t.header, t.wanted); at >= 0 {
+		if t.target = at; slices.Contains(t.header[at+1:], t.wanted) {
 			return fmt.Errorf("two columns are called %q: want the number of one, from 1 to %d",
 				t.wanted, n)
 		}
@@ -142,9 +222,9 @@ func (t *table) begin(fields []string) error {
 	// It is no name, so it must be a number.
 	i, err := strconv.Atoi(t.wanted)
 	switch {
-	case err != nil && t.headed:
+	case err != nil && t.header != nil:
 		return fmt.Errorf("no column is called %q: want one of %s",
-			t.wanted, strings.Join(t.names, ", "))
+			t.wanted, strings.Join(t.header, ", "))
 	case err != nil:
 		return fmt.Errorf("no header, so no column is called %q: want a number from 1 to %d",
 			t.wanted, n)
@@ -155,8 +235,15 @@ func (t *table) begin(fields []string) error {
 	return nil
 }
 
-// isNumber reports whether a field can be read as a number; nan and inf count as one,
-// so that a row of them is not taken for a header.
+// number reads a number in decimal digits; NaN and infinities are none.
+func number(field string) (float64, bool) {
+	v, err := strconv.ParseFloat(field, 64)
+	// The comparison is false for NaN, too. Underscores and hexadecimal digits are Go's.
+	return v, err == nil && math.Abs(v) <= largest && !strings.ContainsAny(field, "_xX")
+}
+
+// isNumber reports whether a field is a number; nan and inf count as one, so that a row of
+// them is not taken for a header.
 func isNumber(field string) bool {
 	_, err := strconv.ParseFloat(field, 64)
 	return err == nil
@@ -164,8 +251,8 @@ func isNumber(field string) bool {
 
 // column returns what errors call column i: its number from 1, and its name if it has one.
 func (t *table) column(i int) string {
-	if t.headed {
-		return fmt.Sprintf("column %d (%.40q)", i+1, t.names[i])
+	if t.header != nil {
+		return fmt.Sprintf("column %d (%.40q)", i+1, t.header[i])
 	}
 	return fmt.Sprintf("column %d", i+1)
 }
@@ -180,8 +267,8 @@ const largest = 1e150
 // add appends a row. It returns an error, with the column but without the line, for a
 // missing value, a word or a huge number where a number is wanted, and an unknown class.
 func (t *table) add(fields []string) error {
-	if len(fields) != len(t.names) {
-		return fmt.Errorf("%d columns: want %d", len(fields), len(t.names))
+	if len(fields) != len(t.columns) {
+		return fmt.Errorf("%d columns: want %d", len(fields), len(t.columns))
 	}
 	for i, f := range fields {
 		if slices.Contains(missing, strings.ToLower(f)) {
@@ -191,26 +278,97 @@ func (t *table) add(fields []string) error {
 		}
 		// In a file of the project's own the classes are known; in a user's, any word is one.
 		if i == t.target && t.task == Classification {
-			t.words = append(t.words, class(f))
+			t.labelled = append(t.labelled, class(f))
 			if last := len(t.classes) - 1; last > 0 && !slices.Contains(t.classes, f) {
 				return fmt.Errorf("%s: class %.40q: want %s or %s", t.column(i), f,
 					strings.Join(t.classes[:last], ", "), t.classes[last])
 			}
 			continue
 		}
-		// The comparison is false for NaN, too.
-		v, err := strconv.ParseFloat(f, 64)
-		if err != nil || !(math.Abs(v) <= largest) {
+		c := &t.columns[i]
+		v, ok := number(f)
+		// As Excel writes 1.5 in half of the world.
+		point := strings.Replace(f, ",", ".", 1)
+		decimalComma := point != f && isNumber(point)
+		switch word := t.words && i != t.target && !isNumber(f) && !decimalComma; {
+		case c.words != nil && !word:
+			return fmt.Errorf("%s: %.40q is a number, and %.40q in line %d is not: want numbers "+
+				"or categories", t.column(i), f, c.words[0], t.lines[0])
+		case word && (c.words != nil || len(c.values) == 0):
+			at := slices.Index(c.words, f)
+			if at < 0 {
+				at, c.words = len(c.words), append(c.words, f)
+			}
+			v = float64(at)
+		case decimalComma:
+			return fmt.Errorf("%s: %.40q is not a number from %g to %g with a decimal point",
+				t.column(i), f, -largest, largest)
+		case !ok:
 			return fmt.Errorf("%s: %.40q is not a number from %g to %g",
 				t.column(i), f, -largest, largest)
 		}
 		if i == t.target {
 			t.y = append(t.y, v)
 		} else {
-			t.x = append(t.x, v)
+			c.values = append(c.values, v)
 		}
 	}
 	return nil
+}
+
+// settle decides which columns of a user's file are inputs, once all rows are read. It
+// returns what the user should know of them, a line each. A column of too many words is an
+// error.
+func (t *table) settle() (notes []string, err error) {
+	varies := false
+	for i := range t.columns {
+		c := &t.columns[i]
+		if i == t.target {
+			continue
+		}
+		if i == 0 && t.header != nil && c.name == "" && c.distinct() {
+			c.rowNames = true
+			notes = append(notes, "column 1 has no name and names the rows: it is no input")
+			continue
+		}
+		if n, rows := len(c.words), len(t.lines); n > mostCategories || n > max(1, rows/2) {
+			return nil, fmt.Errorf("line %d: %s: %.40q is not a number, and %d different words in "+
+				"%d rows are no categories: want at most %d, of two rows each on average",
+				t.lines[0], t.column(i), c.words[0], n, rows, mostCategories)
+		}
+		if c.counts() {
+			notes = append(notes, t.column(i)+" counts the rows, and is an input like the others: "+
+				"leave it out if it is an index")
+		}
+		varies = varies || slices.Min(c.values) < slices.Max(c.values)
+	}
+	if _, names := t.inputs(); len(names) == 0 {
+		return nil, errors.New("no inputs: want a target and at least one feature")
+	}
+	if !varies {
+		notes = append(notes, "all inputs are constant: nothing can be learnt from them")
+	}
+	return notes, nil
+}
+
+// distinct reports whether the column has another word, or another whole number, in every
+// row.
+func (c *column) distinct() bool {
+	sorted := slices.Sorted(slices.Values(c.values))
+	if len(c.words) == 0 && slices.ContainsFunc(sorted, func(v float64) bool { return v != math.Trunc(v) }) {
+		return false
+	}
+	return len(slices.Compact(sorted)) == len(c.values)
+}
+
+// counts reports whether the column goes up by one from row to row, over three or more.
+func (c *column) counts() bool {
+	for i, v := range c.values {
+		if v != c.values[0]+float64(i) {
+			return false
+		}
+	}
+	return c.words == nil && len(c.values) > 2
 }
 
 // class returns the name of a field's class. Numbers are written in one form, so that 1
