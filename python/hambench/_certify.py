@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import math
+import pathlib
 import secrets
 import shlex
 import socket
@@ -134,25 +135,68 @@ def _row(data: Mapping[str, Any]) -> Row:
     return Row(data["problem"], data["integrator"], data["scheme"], data["nl"], tuple(data["steps"]), observables, data)
 
 
+class _Server:
+    """Answers the program's questions for a sampler or a model of this process, on a port of this machine."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.failures: list[HambenchError] = []
+        self._answers = answers
+        self._token = secrets.token_hex(16)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._ended = False
+        self._threads[0].start()
+
+    def command(self) -> str:
+        """The command by which the program reaches this process."""
+        relay = pathlib.Path(__file__).with_name("_relay.py")
+        return " ".join(shlex.quote(str(x)) for x in (sys.executable, "-S", relay, self._socket.getsockname()[1], self._token))
+
+    def _accept(self) -> None:
+        while True:
+            link = self._socket.accept()[0]
+            if self._ended:
+                link.close()
+                return
+            self._threads.append(threading.Thread(target=self._answer, args=(link,), daemon=True))
+            self._threads[-1].start()
+
+    def _answer(self, link: socket.socket) -> None:
+        with contextlib.suppress(OSError, ValueError), link, link.makefile("rw", encoding="utf-8", newline="\n") as lines:
+            if secrets.compare_digest(lines.readline().strip(), self._token):
+                converse(self._answers, lines, lines, self.failures)
+
+    def close(self) -> None:
+        """Ends the threads; one that is still inside the user's function ends with it."""
+        self._ended = True
+        with contextlib.suppress(OSError), socket.create_connection(self._socket.getsockname()):
+            self._threads[0].join()  # closing a socket does not end its accept
+        self._socket.close()
+        for thread in self._threads[1:]:
+            thread.join(_PATIENCE)
+
+
+_PATIENCE = 1.0  # seconds
+
+
 @contextlib.contextmanager
 def served(s: Answers) -> Iterator[str]:
-    """A command that answers for a sampler or a model of this process, while the context lasts."""
-    token = secrets.token_hex(16)
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    """A command that answers for a sampler or a model of this process, while the context lasts.
 
-        def answer(link: socket.socket) -> None:
-            with contextlib.suppress(OSError, ValueError), link, link.makefile("rw", encoding="utf-8", newline="\n") as lines:
-                if secrets.compare_digest(lines.readline().strip(), token):
-                    converse(s, lines, lines)
-
-        def accept() -> None:
-            with contextlib.suppress(OSError):  # the server is closed
-                while True:
-                    threading.Thread(target=answer, args=server.accept()[:1], daemon=True).start()
-
-        threading.Thread(target=accept, daemon=True).start()
-        relay = str(__file__).replace("_certify.py", "_relay.py")
-        yield " ".join(shlex.quote(x) for x in (sys.executable, "-S", relay, str(server.getsockname()[1]), token))
+    What failed here is the error, instead of the program's words about it.
+    """
+    server = _Server(s)
+    try:
+        yield server.command()
+    except HambenchError as said:
+        if server.failures:
+            first = server.failures[0]
+            raise first from first.__cause__
+        shown = server.command()  # as the program shortens it
+        shown = shown if len(shown) <= 200 else shown[:200] + " …"
+        raise HambenchError(str(said).replace(shown, s.name)) from None
+    finally:
+        server.close()
 
 
 def certify(
@@ -174,7 +218,7 @@ def certify(
     timeout: seconds for each answer; the first one compiles, if anything does.
     """
     if isinstance(problem, Mapping):
-        problem = json.dumps(problem)
+        problem = json.dumps(problem, default=lambda x: x.tolist())  # of arrays
     arguments = ["certify", "--json", "--observe", observe, "--exec-timeout", f"{timeout}s"]
     for flag, value in (("--problem", problem), ("--scheme", scheme), ("--integrator", integrator)):
         if value:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
+import importlib.util
 import json
 import pathlib
+import re
 import tempfile
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, overload
 
 from hambench._certify import served
 from hambench._model import Model
@@ -28,6 +30,15 @@ class Judgement:
     data: Mapping[str, Any] = dataclasses.field(repr=False)
     undecided: str = ""
 
+    def __str__(self) -> str:
+        verdict = f"cannot be decided: {self.undecided}" if self.undecided else "yes" if self.accepted else "NO"
+        d = self.data["diagnostics"]
+        return (
+            f"draws of the posterior: {verdict}\n"
+            f"distance {self.distance:.4g}, limit {self.data['limit']:.4g}; "
+            f"{self.data['chains']} × {self.data['draws']} draws, ESS {d['ess']['mean']:.4g} (mean over the outputs), split-R̂ {d['split_rhat']['p95']:.4g} (95 % quantile)"
+        )
+
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
@@ -45,57 +56,135 @@ class Problem:
             return [[float(x) for x in line] for line in list(csv.reader(file))[1:]]
 
 
-def problem(dataset: str, *, to: str | pathlib.Path, split: int = 0) -> Problem:
-    """Writes what another program needs to sample the posterior of a data set, and reads its description."""
+@contextlib.contextmanager
+def _flags(model: Model | str | None, **settings: Any) -> Iterator[list[str]]:
+    """The program's flags for settings, those that are None left out; a model of this process is served meanwhile."""
+    names = {"k": "K"}
+    flags = [x for k, v in settings.items() if v is not None for x in (f"--{names.get(k, k).replace('_', '-')}", str(v))]
+    with served(model) if isinstance(model, Model) else contextlib.nullcontext() as command:
+        if model is not None:
+            flags += ["--model", f"exec:{command}" if command else str(model)]
+        yield flags
+
+
+def problem(dataset: str, *, to: str | pathlib.Path, split: int = 0, model: str | None = None, noise: float | None = None) -> Problem:
+    """Writes what another program needs to sample the posterior of a data set, and reads its description.
+
+    dataset: a name, or a CSV file whose last column is the target; noise: the variance of its standardised target's noise, if that is a number.
+    """
     folder = pathlib.Path(to)
-    call(["data", "export", "--dataset", dataset, "--split", str(split), "--to", str(folder)])
+    with _flags(model, dataset=dataset, split=split, noise=noise, to=folder) as flags:
+        call(["data", "export", *flags])
     return Problem(folder, json.loads((folder / "problem.json").read_text()))
 
 
-def judge(chains: Sequence[str | pathlib.Path | Sequence[Sequence[float]]], *, dataset: str, split: int = 0, out: str | pathlib.Path = "out") -> Judgement:
+def _table(chain: Any, i: int) -> tuple[list[str], list[list[float]]]:
+    """The columns and rows of a chain: a DataFrame's by its names, an array's f0 …"""
+    names = [str(c) for c in getattr(chain, "columns", ())]
+    rows = chain.to_numpy() if names else chain
+    rows = rows.tolist() if hasattr(rows, "tolist") else rows
+    shape, part = [], rows
+    while hasattr(part, "__len__") and not isinstance(part, str):
+        shape.append(len(part))
+        part = next(iter(part), None)
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(f"chain {i} has the shape ({', '.join(map(str, shape))}): want a list with one array of (draws, test inputs) for each chain")
+    if not names:
+        return [f"f{j}" for j in range(shape[1])], [[float(x) for x in row] for row in rows]
+    kept = [j for j, name in enumerate(names) if re.fullmatch(r"f\d+|chain", name)]
+    return [names[j] for j in kept], [[float(row[j]) for j in kept] for row in rows]
+
+
+def judge(
+    chains: Any,
+    *,
+    dataset: str,
+    model: Model | str | None = None,
+    noise: float | None = None,
+    precision: str | None = None,
+    split: int = 0,
+    out: str | pathlib.Path = "out",
+) -> Judgement:
     """Compares draws with a data set's posterior.
 
-    chains: one entry a chain: a CSV with columns f0 …, or an array of shape (draws, test inputs) of predictive values.
+    chains: a list with one entry a chain: a CSV or a DataFrame with columns f0 … (and perhaps chain), or an array of shape (draws, test inputs) of
+        predictive values; or the DataTree of ``sample(…, arviz=True)``, whose ``predictions`` are judged.
+    dataset, noise: as in :func:`problem`; model: one of the program's, or of :func:`hambench.model`; the data set's own if left out.
+    precision: "float32" or "float64", of a network's reference chains.
     out: the store with the reference chains, which are made there if missing.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    if hasattr(chains, "children"):
+        values = chains["predictions"]["f"].values
+        chains = values.reshape(*values.shape[:2], -1)
+    elif isinstance(chains, (str, pathlib.Path)) or hasattr(chains, "columns"):
+        chains = [chains]
+    with tempfile.TemporaryDirectory() as folder, _flags(model, dataset=dataset, noise=noise, precision=precision, split=split, out=out) as flags:
         files = []
         for i, chain in enumerate(chains):
             if not isinstance(chain, (str, pathlib.Path)):
-                path = pathlib.Path(folder) / f"chain{i}.csv"
-                with path.open("w", newline="") as file:
-                    lines = csv.writer(file)
-                    lines.writerow([f"f{j}" for j in range(len(chain[0]))])
-                    lines.writerows([[repr(float(x)) for x in row] for row in chain])
-                chain = path
+                names, rows = _table(chain, i)
+                chain = pathlib.Path(folder) / f"chain{i}.csv"
+                with chain.open("w", newline="") as file:
+                    csv.writer(file).writerows([names, *([repr(x) for x in row] for row in rows)])
             files.append(str(chain))
         if not files:
-            raise HambenchError("no chains: give one CSV or one array a chain")
-        done = call(["judge", "--json", "--dataset", dataset, "--split", str(split), "--out", str(out), *files], allowed=(0, 1, 3))
-    if not done.stdout.strip():
-        raise HambenchError(done.stderr.strip().splitlines()[-1])
+            raise ValueError("no chains: give a list with one CSV, DataFrame or array for each chain")
+        done = call(["judge", "--json", *flags, *files], allowed=(0, 1, 3))
+        if not done.stdout.strip():
+            raise HambenchError(done.stderr.strip().splitlines()[-1])
     data = json.loads(done.stdout)
     return Judgement(done.returncode == 0, data["distance"], data, data.get("undecided", ""))
 
 
-def sample(*, model: Model | str | None = None, chains: int = 1, seed: int = 1, predictions: bool = False, **settings: str | float) -> dict[str, list[Any]]:
-    """Draws of the program's own chains, run side by side: {"theta": chains × draws × parameters}, nested lists.
+@overload
+def sample(
+    *, model: Model | str | None = None, chains: int = 1, seed: int = 1, predictions: bool = False, arviz: Literal[False] = False, **settings: str | float
+) -> dict[str, list[Any]]: ...
 
-    ``arviz.from_dict`` takes them as arrays: {"posterior": {"theta": numpy.array(draws["theta"])}}.
+
+@overload
+def sample(
+    *, model: Model | str | None = None, chains: int = 1, seed: int = 1, predictions: bool = False, arviz: Literal[True], **settings: str | float
+) -> Any: ...
+
+
+def sample(
+    *,
+    model: Model | str | None = None,
+    chains: int = 1,
+    seed: int = 1,
+    predictions: bool = False,
+    arviz: bool = False,
+    **settings: str | float,
+) -> Any:
+    """Draws of the program's own chains, run side by side: {"theta": chains × draws × parameters}, nested lists.
 
     model: of :func:`hambench.model`, which this process then answers for, or a name such as "toy", or "exec:CMD"; the data set's own if left out.
     predictions: "f", the predictive values at the test inputs, in place of "theta".
+    arviz: return an xarray.DataTree instead, with the groups of docs/draws.md, as ArviZ 1 takes it (wants xarray and zarr).
     settings: flags of ``hambench sample``, such as integrator="baoab", h=0.1, samples=500, dataset="linear".
     """
-    names = {"k": "K"}
-    flags = [x for k, v in settings.items() for x in (f"--{names.get(k, k).replace('_', '-')}", str(v))]
-    with served(model) if isinstance(model, Model) else contextlib.nullcontext() as command:
-        if model is not None:
-            flags += ["--model", f"exec:{command}" if command else str(model)]
+    with _flags(model, chains=chains, seed=seed, **settings) as flags:
+        if arviz:
+            return _tree(flags)
         if predictions:
             flags.append("--predictions")
-        done = call(["sample", "--format", "jsonl", "--chains", str(chains), "--seed", str(seed), *flags])
+        done = call(["sample", "--format", "jsonl", *flags])
     draws: list[Any] = [[] for _ in range(chains)]
     for line in map(json.loads, done.stdout.splitlines()):
         draws[line["chain"]].append(line["values"])
     return {"f" if predictions else "theta": draws}
+
+
+def _tree(flags: Sequence[str]) -> Any:
+    """The draws of a run as an xarray.DataTree."""
+    missing = [library for library in ("xarray", "zarr") if importlib.util.find_spec(library) is None]
+    if missing:
+        raise HambenchError(f"arviz=True needs {' and '.join(missing)}: pip install arviz zarr")
+    import xarray
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/draws.zarr"
+        call(["sample", "--format", "zarr", "--to", path, *flags])
+        with xarray.open_datatree(path, engine="zarr") as tree:
+            return tree.load()

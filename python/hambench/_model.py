@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hambench._program import HambenchError
-from hambench._sampler import Backend, Sampler, check_protocol, check_x64, converse
+from hambench._sampler import Backend, Sampler, blame, check_backend, check_protocol, check_x64, converse
 
 Function = Callable[..., Any]
 
@@ -32,7 +32,8 @@ class Model:
         """Answers a question of the protocol (docs/samplers.md)."""
         op = question["op"]
         if op == "hello":
-            return check_protocol(question, model=True) or {
+            check_protocol(question, model=True)
+            return {
                 "version": question["version"],
                 "name": self.name,
                 "dim": self.dim,
@@ -42,13 +43,9 @@ class Model:
                 "files": [*self.files, *_own_files()],
             }
         if op not in self.functions:
-            return {"error": f"{op}: this model has none; it has {', '.join(self.functions)}"}
-        try:
+            raise HambenchError(f"{op}: this model has none; it has {', '.join(self.functions)}")
+        with blame(op):
             return {"values": [self._values(op, question, i) for i in range(len(question["thetas"]))]}
-        except HambenchError as error:
-            return {"error": str(error)}
-        except Exception as error:  # of the user's function
-            return {"error": f"{op} raised {type(error).__name__}: {error}"}
 
     def _values(self, op: str, question: Mapping[str, Any], i: int) -> list[float | None]:
         """The numbers of one position; None where one is not finite."""
@@ -156,8 +153,7 @@ def model(
     backend: "numpy", "jax" (functions are compiled), "torch", or "python" (lists).
     files: files that the numbers depend on, beside the script and the modules in its folder.
     """
-    if backend not in _ARRAYS:
-        raise HambenchError(f"backend {backend!r}: want one of {', '.join(_ARRAYS)}")
+    check_backend(backend, tuple(_ARRAYS))
     if (predict is None) != (outputs == 0):
         raise HambenchError(f"outputs={outputs} {'without' if predict is None else 'with'} predict: give both, or none")
     functions = _derivatives(backend, potential)
@@ -173,6 +169,7 @@ class OnData:
     """A model on the program's data: ``build(data)`` makes it when the data come."""
 
     def __init__(self, build: Callable[[Mapping[str, Any]], Model]) -> None:
+        self.name = str(getattr(build, "__name__", "build"))
         self._build = build
         self._model: Model | None = None
 
@@ -180,13 +177,12 @@ class OnData:
         """Answers a question of the protocol."""
         if question["op"] == "hello":
             if not question.get("data"):
-                return check_protocol(question, model=True) or {"error": "this model wants data: name a data set (--dataset)"}
-            try:
+                check_protocol(question, model=True)
+                raise HambenchError("this model wants data: name a data set (--dataset)")
+            with blame(self.name):
                 self._model = self._build(question["data"])
-            except Exception as error:  # of the user's function
-                return {"error": f"{getattr(self._build, '__name__', 'build')} raised {type(error).__name__}: {error}"}
         if self._model is None:
-            return {"error": f"{question['op']} before hello"}
+            raise HambenchError(f"{question['op']} before hello")
         return self._model.answer(question)
 
 
@@ -199,4 +195,4 @@ def serve(answers: Sampler | Model | Callable[[Mapping[str, Any]], Model]) -> No
     """
     out = sys.stdout
     with contextlib.redirect_stdout(sys.stderr):
-        converse(answers if isinstance(answers, (Sampler, Model)) else OnData(answers), sys.stdin, out)
+        converse(answers if isinstance(answers, (Sampler, Model)) else OnData(answers), sys.stdin, out, [])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import importlib.util
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, Literal, Protocol
 
 from hambench._program import HambenchError
@@ -14,15 +16,31 @@ Backend = Literal["python", "numpy", "jax", "torch"]
 PROTOCOL = 1
 
 
-def check_protocol(question: Mapping[str, Any], *, model: bool) -> dict[str, Any]:
-    """What is wrong with a greeting, as an answer; empty if nothing is."""
+def check_protocol(question: Mapping[str, Any], *, model: bool) -> None:
+    """Refuses a greeting in another version, or to the other kind of partner."""
     if question.get("version") != PROTOCOL:
-        return {"error": f"protocol {question.get('version')}: this package speaks {PROTOCOL}; install the package of the same version as the program"}
+        raise HambenchError(f"protocol {question.get('version')}: this package speaks {PROTOCOL}; install the package of the same version as the program")
     if model and "data" not in question:
-        return {"error": "this is a model, to be sampled (--model 'exec:…'): it has no step to certify"}
+        raise HambenchError("this is a model, to be sampled (--model 'exec:…'): it has no step to certify")
     if not model and "data" in question:
-        return {"error": "this is a sampler, to be certified (certify --exec): it has no gradients"}
-    return {}
+        raise HambenchError("this is a sampler, to be certified (certify --exec): it has no gradients")
+
+
+def check_backend(backend: str, known: Sequence[str]) -> None:
+    """Refuses a backend that there is not, or whose library is not installed."""
+    if backend not in known:
+        raise HambenchError(f"backend {backend!r}: want one of {', '.join(known)}")
+    if backend != "python" and importlib.util.find_spec(backend) is None:
+        raise HambenchError(f"backend {backend!r}: {backend} is not installed; install it, or take backend='python', whose vectors are lists of floats")
+
+
+def reals(x: Any, function: str) -> Any:
+    """An array that a user's function returned, refused if its numbers are complex or have fewer digits than float64."""
+    kind = str(getattr(x, "dtype", "float64")).removeprefix("torch.")
+    if kind.startswith(("complex", "float16", "float32", "bfloat16")):
+        why = "imaginary parts have no place here" if kind.startswith("complex") else "too coarse here"
+        raise HambenchError(f"{function} returned {kind}, {why}: compute in float64")
+    return x
 
 
 def check_x64() -> None:
@@ -98,7 +116,8 @@ class Sampler:
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Answers a question of the protocol (docs/samplers.md)."""
         if question["op"] == "hello":
-            return check_protocol(question, model=False) or {
+            check_protocol(question, model=False)
+            return {
                 "version": PROTOCOL,
                 "name": self.name,
                 "state": self.state,
@@ -108,20 +127,16 @@ class Sampler:
                 "claims": dict(self.claims),
             }
         if question["op"] != "step":
-            return {"error": f"unknown question {question['op']}"}
-        try:
+            raise HambenchError(f"unknown question {question['op']}")
+        with blame("step"):
             return {"states": self._steps(question)}
-        except HambenchError as error:
-            return {"error": str(error)}
-        except Exception as error:  # of the user's step
-            return {"error": f"step raised {type(error).__name__}: {error}"}
 
     def _one(self, vectors: Sequence[Any], forces: Sequence[Force], normals: Sequence[Any], h: Any, friction: Any) -> list[Any]:
         """Calls the user's step and returns the vectors of the new state."""
         force: Any = forces[0] if self.batches == 1 else tuple(forces)
         normal: Any = normals[0] if self.normals == 1 else tuple(normals)
         if self.state == 1:
-            return [self.step(vectors[0], None, force, normal, h, friction)]
+            return [reals(self.step(vectors[0], None, force, normal, h, friction), "step")]
         if self.state == 2:
             out = self.step(vectors[0], vectors[1], force, normal, h, friction)
         else:
@@ -129,7 +144,7 @@ class Sampler:
         if not isinstance(out, tuple) or len(out) != min(self.state, 3):
             wanted = "(theta, r)" if self.state == 2 else "(theta, r, auxiliary)"
             raise HambenchError(f"step returned {type(out).__name__}: return the tuple {wanted}, as state={self.state} says")
-        return [*out[:2], *(out[2] if self.state > 2 else ())]
+        return [reals(x, "step") for x in (*out[:2], *(out[2] if self.state > 2 else ()))]
 
     def _steps(self, question: Mapping[str, Any]) -> list[Any]:
         h, friction = question["h"], question["friction"]
@@ -238,8 +253,7 @@ def sampler(
     backend: "numpy", "jax" (the step is compiled and mapped over points), "torch" (mapped over points), or "python" (lists).
     batched: with numpy, the step takes arrays of shape (points, d): many times as fast.
     """
-    if backend not in ("python", *_BACKENDS):
-        raise HambenchError(f"backend {backend!r}: want one of python, {', '.join(_BACKENDS)}")
+    check_backend(backend, ("python", *_BACKENDS))
     if batched and backend != "numpy":
         raise HambenchError(f"batched=True with backend {backend!r}: leave it out, or take backend='numpy'")
     claims = {"position": position} if state == 1 else {"position": position, "joint": joint}
@@ -249,15 +263,36 @@ def sampler(
 class Answers(Protocol):
     """What answers questions: a sampler, or a model."""
 
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers a question of the protocol (docs/samplers.md)."""
+        """Answers a question of the protocol (docs/samplers.md); raises a HambenchError where there is no answer."""
 
 
-def converse(s: Answers, questions: IO[str], answers: IO[str]) -> None:
-    """Answers line by line until there are no more questions."""
+@contextlib.contextmanager
+def blame(function: str) -> Iterator[None]:
+    """Turns what a user's function raises, sys.exit included, into a HambenchError that names the function; its cause is the exception."""
+    try:
+        yield
+    except HambenchError:
+        raise
+    except BaseException as error:
+        raise HambenchError(f"{function} raised {type(error).__name__}: {error}") from error
+
+
+def converse(s: Answers, questions: IO[str], answers: IO[str], failures: list[HambenchError]) -> None:
+    """Answers line by line until there are no more questions; keeps the errors of those that have no answer."""
     for line in questions:
         question = json.loads(line)
         if question.get("op") == "bye":
             return
-        answers.write(json.dumps(s.answer(question)) + "\n")
+        try:
+            with blame(question["op"]):
+                text = json.dumps(s.answer(question))
+        except HambenchError as error:
+            failures.append(error)
+            text = json.dumps({"error": str(error)})
+        answers.write(text + "\n")
         answers.flush()

@@ -1,5 +1,6 @@
 """Samplers in numpy, JAX and PyTorch beside the program's own. Needs what requirements.txt lists."""
 
+import json
 import os
 import pathlib
 import re
@@ -123,6 +124,55 @@ def test_jax_in_float32_says_what_to_change():
             hambench.certify(hambench.sampler(lambda t, r, g, n, h, c: (t, r), backend="jax"), problem="toy")
     finally:
         jax.config.update("jax_enable_x64", True)
+
+
+def test_numpy_and_torch_in_float32_say_what_to_change():
+    problem = {"kind": "gaussian", "friction": 1.5, "batches": [{"precision": np.array([[2.0]]), "shift": np.ones(1)}]}  # of arrays
+
+    def coarse(theta, r, grad, normal, h, friction):
+        theta, r = leapfrog(theta, r, grad, normal, h, friction)
+        return theta, r.astype(np.float32)
+
+    hambench.certify(wrap(leapfrog), problem=problem, steps=[0.1])
+    for batched in (False, True):
+        with pytest.raises(hambench.HambenchError, match="^step returned float32, too coarse here: compute in float64$"):
+            hambench.certify(hambench.sampler(coarse, batched=batched), problem=problem)
+    with pytest.raises(hambench.HambenchError, match="^step returned complex128, imaginary parts"):
+        hambench.certify(hambench.sampler(lambda t, r, *_: (t, r + 0j)), problem=problem)
+    torch = pytest.importorskip("torch")
+    with pytest.raises(hambench.HambenchError, match="^step returned float32"):
+        hambench.certify(hambench.sampler(lambda t, r, *_: (t, r.to(torch.float32)), backend="torch"), problem=problem)
+
+
+def test_a_hundred_calls_leave_the_process_as_it_was():
+    """In a process of its own, whose threads, files and memory are counted, and whose exit is timed."""
+    script = """
+import gc, json, os, sys, threading, time
+sys.path[:0] = json.loads(sys.argv[1])
+import hambench, test_smoke
+ours = hambench.sampler(test_smoke.leapfrog, position=2, joint=1, backend="python")
+def call(i):
+    if i % 2:
+        hambench.certify(ours, problem=test_smoke.GAUSSIAN, scheme="full", steps=[0.1])
+    else:
+        hambench.sample(model=test_smoke.mean(), integrator="baoab", h=0.3, samples=2, chains=2)
+def state():
+    gc.collect()
+    pages = int(open("/proc/self/statm").read().split()[1]) if os.path.exists("/proc") else 0
+    return threading.active_count(), len(os.listdir("/proc/self/fd")) if os.path.exists("/proc") else 0, pages * 4096
+for i in range(10):
+    call(i)
+before = state()
+for i in range(100):
+    call(i)
+print(json.dumps([before, state(), time.time()]))
+"""
+    done = subprocess.run([sys.executable, "-c", script, json.dumps([str(pathlib.Path(__file__).parent), *sys.path])], capture_output=True, text=True, check=True)
+    ended = time.time()
+    before, after, last = json.loads(done.stdout)
+    print(f"exit {ended - last:.2f} s after the last call, want 0.3 s on an idle machine")
+    assert done.stderr == "" and after[:2] == before[:2] and before[0] == 1
+    assert after[2] - before[2] < 4e6  # a leak of a thread a call would take more
 
 
 def test_the_package_needs_nothing_else():

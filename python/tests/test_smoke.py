@@ -2,10 +2,14 @@
 
 import math
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
 import unittest
+import unittest.mock
 
 import hambench
 from hambench import _certify, _program
@@ -61,8 +65,32 @@ class Smoke(unittest.TestCase):
         def broken(theta, r, grad, normal, h, friction):
             raise ValueError("no such layer")
 
-        with self.assertRaisesRegex(hambench.HambenchError, "step raised ValueError: no such layer"):
+        with self.assertRaisesRegex(hambench.HambenchError, "^step raised ValueError: no such layer$") as caught:
             hambench.certify(hambench.sampler(broken, backend="python"), problem=GAUSSIAN)
+        self.assertIsInstance(caught.exception.__cause__, ValueError)
+        self.assertEqual(traceback.extract_tb(caught.exception.__cause__.__traceback__)[-1].name, "broken")
+        for step, message in ((lambda *_: sys.exit(3), "^step raised SystemExit: 3$"), (lambda theta, r, *_: (theta, [1j for _ in r]), "^step raised TypeError.*complex")):
+            with self.assertRaisesRegex(hambench.HambenchError, message):
+                hambench.certify(hambench.sampler(step, backend="python"), problem=GAUSSIAN)
+
+    def test_errors_of_the_program_name_the_sampler_not_the_command_behind_it(self):
+        with self.assertRaisesRegex(hambench.HambenchError, "^hambench.*: mine: the answer to step has numbers that are not finite$"):
+            hambench.certify(hambench.sampler(lambda theta, r, *_: (theta, [math.nan for _ in r]), name="mine", backend="python"), problem=GAUSSIAN)
+
+    def test_calls_leave_nothing_behind(self):
+        ours = hambench.sampler(leapfrog, position=2, joint=1, backend="python")
+        ports = []
+        with unittest.mock.patch.object(_certify.socket, "create_server", side_effect=lambda a, create=socket.create_server: ports.append(create(a)) or ports[-1]):
+            for _ in range(5):
+                hambench.certify(ours, problem=GAUSSIAN, scheme="full", steps=[0.1])
+        self.assertEqual(threading.enumerate(), [threading.main_thread()])
+        self.assertEqual([p.fileno() for p in ports], [-1] * 5)  # closed
+
+    def test_the_relay_ends_by_itself(self):
+        with _certify.served(mean()) as command:
+            for last in ('{"op":"bye"}\n', ""):  # it is told, or the program has gone
+                done = subprocess.run(command, shell=True, input=f'{{"op":"hello","version":1,"data":null}}\n{last}', capture_output=True, text=True, check=False)
+                self.assertEqual([done.returncode, done.stderr, len(done.stdout.splitlines())], [0, "", 1])
 
     def test_a_wrong_return_names_what_to_return(self):
         with self.assertRaisesRegex(hambench.HambenchError, r"return the tuple \(theta, r\)"):
@@ -71,6 +99,10 @@ class Smoke(unittest.TestCase):
     def test_a_backend_that_does_not_exist_is_named(self):
         with self.assertRaisesRegex(hambench.HambenchError, "want one of python, numpy, jax, torch"):
             hambench.sampler(leapfrog, backend="tensorflow")  # type: ignore[arg-type]
+        with unittest.mock.patch("importlib.util.find_spec", return_value=None):
+            with self.assertRaisesRegex(hambench.HambenchError, "numpy is not installed; install it, or take backend='python'"):
+                hambench.sampler(leapfrog)
+            hambench.sampler(leapfrog, backend="python")
 
     def test_a_script_serves_the_program_and_may_print(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -104,8 +136,25 @@ class Smoke(unittest.TestCase):
             wrong = hambench.judge([[[2 * x for x in row] for row in chain] for chain in draws], dataset="linear", out=folder)
             self.assertTrue(right.accepted, right)
             self.assertFalse(wrong.accepted, wrong)
+            self.assertRegex(str(right), r"^draws of the posterior: yes\ndistance [\d.]+, limit [\d.]+; 2 × 100 draws, ESS [\d.]+ .*, split-R̂ [\d.]+")
+            self.assertRegex(str(wrong), "^draws of the posterior: NO\n")
+            undecided = hambench.Judgement(False, 0.5, right.data, "chain 1 never moved")
+            self.assertRegex(str(undecided), "^draws of the posterior: cannot be decided: chain 1 never moved\n")
+            for chains in ([], draws[0], draws[0][0], [draws], [[]], [[[]]], 3 * [[1.0]]):
+                with self.assertRaisesRegex(ValueError, "^(chain 0 has the shape .*: want|no chains: give) a list with one [^\n]*$"):
+                    hambench.judge(chains, dataset="linear")
             with self.assertRaisesRegex(hambench.HambenchError, "no column f1"):
                 hambench.judge([[[1.0], [2.0]]], dataset="linear", out=folder)
+
+    def test_draws_of_a_regression_in_a_file_are_judged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = pathlib.Path(folder) / "line.csv"
+            data.write_text("x,z,y\n" + "".join(f"{i % 7},{i % 5},{0.3 * (i % 7) - 0.2 * (i % 5) + 0.1 * (i % 3)}\n" for i in range(60)))
+            with self.assertRaisesRegex(hambench.HambenchError, "a regression needs --noise V"):
+                hambench.problem(str(data), to=f"{folder}/problem")
+            self.assertEqual(hambench.problem(str(data), to=f"{folder}/problem", model="linear", noise=0.2).description["features"], 2)
+            draws = hambench.sample(dataset=str(data), model="linear", noise=0.2, predictions=True, integrator="baoab", h=0.1, samples=100, chains=2)["f"]
+            self.assertTrue(hambench.judge(draws, dataset=str(data), model="linear", noise=0.2, precision="float64").accepted)
 
     def test_a_model_gives_the_draws_of_the_programs_own(self):
         chain = {"dataset": "logistic", "integrator": "baoab", "h": 0.1, "K": 4, "samples": 10, "precision": "float64"}
