@@ -37,7 +37,7 @@ func TestAuxiliaryVariablesArePartOfTheChain(t *testing.T) {
 	m := integrators.Define(integrators.Integrator{
 		Name:   "coloured",
 		Claims: integrators.Claims{WeakOrder: 1, ErgodicOrder: 2, PositionOrder: 2, Source: "here"},
-		Needs:  integrators.Needs{Normals: 2},
+		Needs:  integrators.Needs{Gradients: 1, Normals: 2},
 		Variables: func(dim int, _ integrators.Params) []integrators.Variable {
 			return []integrators.Variable{{Name: "s", Start: slices.Repeat([]float64{5}, dim)}}
 		},

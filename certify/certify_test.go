@@ -331,7 +331,7 @@ func TestPlantedSchemesAreRefuted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s[0].Visits = c.really // under the name and the cap of another
+			s[0].Visits, s[0].Index = c.really, nil // under the name and the cap of another
 			o := Options{Problem: gaussianBuiltin(), Integrators: []integrators.Integrator{m}, Schemes: s}
 			rows, err := Run(t.Context(), o)
 			if err != nil {

@@ -124,6 +124,9 @@ func (o *Options) complete() (markov.Engine, error) {
 		if err := cmp.Or(o.Problem.TakesScheme(s), by.CheckScheme(s, k)); err != nil {
 			return nil, err
 		}
+		if err := s.CheckVisits(k); err != nil {
+			return nil, err
+		}
 	}
 	if steps := max(o.Inner, by.Period(k)); steps > markov.MaxWordSteps {
 		return nil, usage.Errorf("a period of %d steps: want at most %d", steps,
@@ -152,8 +155,12 @@ func (o *Options) complete() (markov.Engine, error) {
 		if err := o.refuse(m); err != nil {
 			return nil, err
 		}
-		// Parameters are checked by making an integrator.
-		if _, err := o.integrator(m, o.Steps[0]); err != nil {
+		// Parameters are checked by making an integrator. What another process needs, it says.
+		in, err := o.integrator(m, o.Steps[0])
+		if err == nil && !probe.Remote(in.Kernel) {
+			err = m.CheckNeeds(in.Params)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

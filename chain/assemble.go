@@ -49,6 +49,9 @@ func (r Registries) New(t models.Target, s Spec) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := scheme.CheckVisits(s.Batches); err != nil {
+		return nil, err
+	}
 	if can := models.CapabilitiesOf(t); scheme.Lists && can.Gatherer == nil {
 		return nil, usage.Errorf("scheme %q draws lists of rows, which model %q does not take",
 			scheme.Name, can.Name)
@@ -81,6 +84,9 @@ func (r Registries) parts(dim int, s Spec) (in *integrators.Instance, e estimato
 	method, err := r.Integrator(s.Integrator)
 	if err == nil {
 		in, err = method.New(dim, s.Params)
+	}
+	if err == nil {
+		err = method.CheckNeeds(s.Params)
 	}
 	if err == nil {
 		e, err = r.Estimator(s.Estimator)

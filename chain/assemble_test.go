@@ -132,22 +132,29 @@ func TestRegistriesAreAskedForTheParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	mine.Name = "mine"
-	euler, _ := eulerOf(0.1)
-	method := integrators.Define(integrators.Integrator{Name: "mine"}, func(int, integrators.Params) (integrators.Stepper, integrators.Stepper) {
-		drawn++
-		return euler.Kernel, nil
-	})
+	method := integrators.Define(integrators.Integrator{Name: "mine", Needs: integrators.Needs{Gradients: 1, Normals: 1}},
+		func(d int, _ integrators.Params) (integrators.Stepper, integrators.Stepper) {
+			drawn++
+			return &euler{h: 0.1, g: make([]float64, d)}, nil
+		})
 	r := Registries{Integrators: integrators.Registry{method}, Schemes: minibatch.Registry{mine}}
 	params := integrators.Params{Step: 0.1, Friction: 1}
-	if _, err := r.New(newSprings(1), Spec{Integrator: "mine", Params: params, Scheme: "mine"}); err != nil || drawn != 1 {
-		t.Errorf("error %v, integrator made %d times; want none, once", err, drawn)
+	if _, err := r.New(newSprings(1), Spec{Integrator: "mine", Params: params, Scheme: "mine"}); err != nil || drawn != 2 {
+		t.Errorf("error %v, integrator made %d times; want none, once for the chain and once to be counted", err, drawn)
 	}
+	costly, cyclic := method, mine
+	costly.Name, costly.Needs.Gradients, cyclic.Name = "costly", 2, "cyclic, it says"
+	cyclic.Visits = minibatch.Cycle{}
+	cyclic.Index = minibatch.Builtin()[1].Index // reshuffled
+	r.Integrators, r.Schemes = append(r.Integrators, costly), append(r.Schemes, cyclic)
 	for _, tt := range []struct {
 		spec Spec
 		want string
 	}{
-		{Spec{Integrator: "leapfrog", Params: params}, `unknown integrator "leapfrog": want one of mine`},
-		{Spec{Integrator: "mine", Params: params, Scheme: "cyclic"}, `unknown mini-batch scheme "cyclic": want one of mine`},
+		{Spec{Integrator: "costly", Params: params, Scheme: "mine"}, `integrator "costly" takes 1 gradients, 0 Hessian-vector products and 1 normal vectors a step: its Needs say 2, 0 and 1`},
+		{Spec{Integrator: "mine", Params: params, Scheme: "cyclic, it says", Batches: 3}, `scheme "cyclic, it says" states visits by minibatch.Cycle`},
+		{Spec{Integrator: "leapfrog", Params: params}, `unknown integrator "leapfrog": want one of mine, costly`},
+		{Spec{Integrator: "mine", Params: params, Scheme: "cyclic"}, `unknown mini-batch scheme "cyclic": want one of mine, cyclic, it says`},
 		{Spec{Integrator: "mine", Params: params, Scheme: "mine", Batches: -1}, "K = -1 batches: want at least 1"},
 		{Spec{Integrator: "mine"}, "step h = 0: want a finite number > 0"},
 	} {

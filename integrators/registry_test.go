@@ -101,33 +101,21 @@ func TestParametersAreCopied(t *testing.T) {
 	}
 }
 
-// A force sees positions and may be asked no more often than the claim says.
-type countingForce struct {
-	gaussian
-	gradients, hessians int
-}
-
-func (f *countingForce) Gradient(g, theta []float64) {
-	f.gradients++
-	f.gaussian.Gradient(g, theta)
-}
-
-func (f *countingForce) HessianVector(hv, theta, v []float64) {
-	f.hessians++
-	f.gaussian.HessianVector(hv, theta, v)
-}
-
 func TestCostsMatchClaims(t *testing.T) {
 	for _, m := range everyIntegrator(t) {
-		p := targets()[1]
-		// Embedded by value, so that Gradient's own product is not counted.
-		f := &countingForce{gaussian: p.force}
-		in := p.newAt(t, m, 0.1, 1)
-		noise := &replay{xi: make([]float64, 3*m.Needs.Normals)}
-		in.OuterSteps(in.NewState(), func() Force { return f }, noise, 1)
-		if f.gradients != m.Needs.Gradients || f.hessians != m.Needs.HessianVectors || noise.at != len(noise.xi) {
-			t.Errorf("%s: %d gradients, %d Hessian-vector products, %d normals; claims %d, %d, %d", m.Name,
-				f.gradients, f.hessians, noise.at/3, m.Needs.Gradients, m.Needs.HessianVectors, m.Needs.Normals)
+		if err := m.CheckNeeds(Params{Step: 0.1, Friction: 1}); err != nil {
+			t.Error(err)
+		}
+		for name, change := range map[string]func(n *Needs){
+			"gradients": func(n *Needs) { n.Gradients++ }, "normals": func(n *Needs) { n.Normals-- },
+			"products": func(n *Needs) { n.HessianVectors += 2 },
+		} {
+			wrong := m
+			change(&wrong.Needs)
+			err := wrong.CheckNeeds(Params{Step: 0.1, Friction: 1})
+			if err == nil || !strings.Contains(err.Error(), m.Name) || !strings.Contains(err.Error(), "its Needs say") {
+				t.Errorf("%s: error %v for other %s: want one that names the integrator", m.Name, err, name)
+			}
 		}
 	}
 }

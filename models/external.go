@@ -217,7 +217,7 @@ func newExternal(command string) func(*datasets.Split, Options) (Target, error) 
 			t.hello = c.hello
 			return nil
 		})
-		if err := t.check(); err != nil {
+		if err := checkGradient(t); err != nil {
 			return nil, usage.Errorf("%s: %w", t.Name(), err)
 		}
 		if t.hello.Hessian {
@@ -337,48 +337,6 @@ func (t *external) ask(dst []float64, q modelQuestion, theta []float64) {
 		copy(dst, answer.Values[0])
 		return nil
 	})
-}
-
-// checkTolerance bounds relative errors of gradients: a wrong term causes a larger one,
-// and differences of a potential in float64 a smaller one.
-const checkTolerance = 1e-3
-
-// check returns a usage error if, at a random position θ and along a random direction v,
-// the gradient g is not that of the potential,
-//
-//	gᵀv ≠ (U(θ + εv) − U(θ − εv))/2ε,
-//
-// or if the gradients of the two halves of the rows, each with scale 2, do not have the
-// mean g. A chain with either mistake runs, and samples another law.
-func (t *external) check() error {
-	const e = 1e-4 // ε
-	n, draw := t.Rows(), newPoints(9)
-	theta, v, at := draw.point(t.Dim()), draw.point(t.Dim()), make([]float64, t.Dim())
-	g, half := make([]float64, t.Dim()), make([]float64, t.Dim())
-	t.Gradient(g, theta, Rows{Lo: 0, Hi: n, Scale: 1})
-	up := t.Potential(floats.AddScaledTo(at, theta, e, v))
-	down := t.Potential(floats.AddScaledTo(at, theta, -e, v))
-	slope, size := floats.Dot(g, v), floats.Norm(g, 2)
-	if math.IsNaN(up + down + slope) {
-		return usage.Errorf("potential or gradient is not finite at a random position near 0: " +
-			"want finite ones at all positions")
-	}
-	want := (up - down) / (2 * e)
-	if !(math.Abs(slope-want) <= checkTolerance*(size+math.Abs(up)*1e-8)) {
-		return usage.Errorf("gradient is not that of the potential: along one direction "+
-			"it is %.4g, and by differences of the potential (rows 0 to %d, scale 1) %.4g",
-			slope, n, want)
-	}
-	for _, r := range []Rows{{Lo: 0, Hi: n / 2, Scale: 2}, {Lo: n / 2, Hi: n, Scale: 2}} {
-		t.Gradient(half, theta, r)
-		floats.AddScaled(g, -0.5, half)
-	}
-	if off := floats.Norm(g, 2); n > 1 && !(off <= checkTolerance*size) {
-		return usage.Errorf("gradients of the two halves of the rows, each with scale 2, "+
-			"have another mean than that of all %d rows: off by %.2g (relative): "+
-			"want scale times the rows' part, plus the prior's", n, off/size)
-	}
-	return nil
 }
 
 // sources returns a digest of the files that the model's numbers depend on: those that

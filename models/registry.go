@@ -62,6 +62,8 @@ type Model struct {
 	// at its test rows. It is called with data that the model takes; options
 	// that it cannot serve are usage errors.
 	New func(s *datasets.Split, o Options) (Target, error)
+
+	checked bool // by tests, or by New: its targets are what they declare
 }
 
 // Check returns a usage error that names the model and the data set, if the model
@@ -76,8 +78,8 @@ func (m Model) Check(dataset string, s datasets.Shape) error {
 }
 
 // On conditions the model on a split. Data that the model cannot take are a usage
-// error. A target that contradicts what the model declares, Dim or Exact, is an error
-// of the model.
+// error. A target that contradicts what the model declares, Dim or Exact, or whose gradient
+// is not that of its potential, is an error of the model.
 func (m Model) On(s *datasets.Split, o Options) (Target, error) {
 	if err := m.Check(s.Name, s.Shape()); err != nil {
 		return nil, err
@@ -94,6 +96,11 @@ func (m Model) On(s *datasets.Split, o Options) (Target, error) {
 		return nil, fmt.Errorf("model %q declares Exact %v: its target says %v",
 			m.Name, m.Exact, exact)
 	}
+	if !m.checked {
+		if err := checkGradient(t); err != nil {
+			return nil, usage.Errorf("model %q on data set %q: %w", m.Name, s.Name, err)
+		}
+	}
 	return t, nil
 }
 
@@ -103,7 +110,7 @@ type Registry []Model
 
 // Builtin returns the models of the paper and the external one.
 func Builtin() Registry {
-	return Registry{
+	all := Registry{
 		{
 			Name: "toy", Dataset: "toy", Exact: true, New: newToy,
 			About: "normal mean with a normal prior; exact posterior",
@@ -148,6 +155,10 @@ func Builtin() Registry {
 			},
 		},
 	}
+	for i := range all {
+		all[i].checked = true
+	}
+	return all
 }
 
 // Lookup returns the model with a name, which may have an argument after a colon,

@@ -36,6 +36,12 @@ type remote interface {
 	Steps(z [][]float64, f integrators.Force, xi [][]float64)
 }
 
+// Remote reports whether a kernel takes its steps in another process.
+func Remote(kernel integrators.Stepper) bool {
+	_, ok := kernel.(remote)
+	return ok
+}
+
 // Transition is a step of a part of an integrator under a force, as the
 // engines see it.
 type Transition struct {

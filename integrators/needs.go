@@ -1,0 +1,59 @@
+package integrators
+
+import "hambench/usage"
+
+// counted is a force that counts what it is asked for.
+type counted struct {
+	Force
+	gradients, products int
+}
+
+func (c *counted) Gradient(g, theta []float64) {
+	c.gradients++
+	c.Force.Gradient(g, theta)
+}
+
+func (c *counted) HessianVector(hv, theta, v []float64) {
+	c.products++
+	NeedHessian(c.Force).HessianVector(hv, theta, v)
+}
+
+// Affine is that of the force, which the exact flow reads instead of asking.
+func (c *counted) Affine() *Affine { return needAffine(c.Force).Affine() }
+
+// countedNoise is noise of a fixed number that counts the vectors.
+type countedNoise struct{ normals int }
+
+func (n *countedNoise) Normal(dst []float64) {
+	n.normals++
+	for i := range dst {
+		dst[i] = 0.5
+	}
+}
+
+func (n *countedNoise) Update(u *Update) {
+	xi := make([]float64, len(u.R))
+	n.Normal(xi)
+	u.Apply(xi)
+}
+
+// CheckNeeds takes an outer step of the integrator in two dimensions. It is a usage error if
+// that takes another number of gradients, Hessian-vector products or normals than its Needs
+// say, by which costs are counted. p has the integrator's own parameters and the step.
+func (in Integrator) CheckNeeds(p Params) error {
+	const dim = 2
+	p.Inner, p.InvMass = 1, nil
+	made, err := in.New(dim, p)
+	if err != nil {
+		return err
+	}
+	f, n, want := &counted{Force: made.trialForce()}, &countedNoise{}, in.Needs
+	made.OuterSteps(made.NewState(), func() Force { return f }, n, 1)
+	if f.gradients != want.Gradients || f.products != want.HessianVectors ||
+		n.normals != want.Normals {
+		return usage.Errorf("integrator %q takes %d gradients, %d Hessian-vector products and %d "+
+			"normal vectors a step: its Needs say %d, %d and %d", in.Name, f.gradients,
+			f.products, n.normals, want.Gradients, want.HessianVectors, want.Normals)
+	}
+	return nil
+}
