@@ -69,8 +69,13 @@ func (c *certification) answer(ctx context.Context, row *Row, points []markov.Po
 	if !o.Stability && o.Budgets == nil {
 		return nil
 	}
-	s := cost.NewSearch(ctx, c.scheme, o.Inner, c.pace(), func(h float64) (cost.Chain, error) {
-		found, err := c.asked.prepared(h)
+	s := cost.NewSearch(ctx, c.scheme, o.Inner, c.pace(), func(h float64,
+		keep bool) (cost.Chain, error) {
+		prepare := c.asked.prepared
+		if !keep {
+			prepare = c.asked.prepare
+		}
+		found, err := prepare(h)
 		if err != nil {
 			return nil, err
 		}

@@ -34,15 +34,21 @@ func newSolver(o *Options, e markov.Engine, m integrators.Integrator) *solver {
 // integrator does not fit the problem or that another process failed.
 func (s *solver) prepared(h float64) (markov.Chain, error) {
 	if s.known[h] == nil {
-		in, err := s.options.integrator(s.method, h)
-		if err != nil {
-			return nil, err
-		}
-		if s.known[h], err = s.Prepare(in); err != nil {
+		var err error
+		if s.known[h], err = s.prepare(h); err != nil {
 			return nil, err
 		}
 	}
 	return s.known[h], nil
+}
+
+// prepare does what prepared does, for a step that is not asked for again.
+func (s *solver) prepare(h float64) (markov.Chain, error) {
+	in, err := s.options.integrator(s.method, h)
+	if err != nil {
+		return nil, err
+	}
+	return s.Prepare(in)
 }
 
 // integrator makes an integrator for the problem at step h. What it adapts in the course of a
@@ -153,7 +159,8 @@ func (c *certification) judges(observable int) bool {
 func (c *certification) pace() markov.Pace {
 	p := c.judged.Pace()
 	if c.asked.method.PositionOnly {
-		p.Fast, p.Slow = p.Fast*p.Fast, p.Slow*p.Slow
+		p.Fast, p.Slow, p.Damping = p.Fast*p.Fast, p.Slow*p.Slow, math.Inf(1)
+		p.Settled = p.Fast
 	}
 	return p
 }
@@ -183,31 +190,62 @@ func (c *certification) decide(ctx context.Context, row *Row,
 			points = append(points, at)
 		}
 	}
-	for i := range mostOwnNodes {
+	add := func(h float64) error {
 		// One step next to another would add little.
-		h := math.Ldexp(p.Largest/p.Fast, -i)
 		crowded := func(at markov.Point) bool { return h < 1.3*at.H && at.H < 1.3*h }
-		if !slices.ContainsFunc(points, crowded) {
-			at, err := c.judged.at(ctx, c.scheme, h)
-			if err != nil {
-				return nil, err
+		if slices.ContainsFunc(points, crowded) {
+			return nil
+		}
+		at, err := c.judged.at(ctx, c.scheme, h)
+		if err != nil {
+			return err
+		}
+		points, row.Refined = append(points, at), append(row.Refined, h)
+		c.lawless = c.lawless && at.Lawless(p)
+		c.onPoint()
+		return nil
+	}
+	open := func(verdicts ...Verdict) bool { // an order that is asked for
+		for observable, f := range findings {
+			v := f.verdict(c.claim(observable))
+			if c.judges(observable) && slices.Contains(verdicts, v) {
+				return true
 			}
-			points, row.Refined = append(points, at), append(row.Refined, h)
-			c.lawless = c.lawless && at.Lawless(p)
-			c.onPoint()
+		}
+		return false
+	}
+	for i := range mostOwnNodes {
+		if err := add(math.Ldexp(p.Largest/p.Fast, -i)); err != nil {
+			return nil, err
 		}
 		// Too few to be judged.
 		if i+1 < ownNodes {
 			continue
 		}
-		open := false // an order that is asked for
-		findings = c.findings(points, p)
-		for observable, f := range findings {
-			open = open || c.judges(observable) && f.verdict(c.claim(observable)) == Inconclusive
-		}
 		// Smaller steps would not tell more.
-		if !open {
+		if findings = c.findings(points, p); !open(Inconclusive) {
 			break
+		}
+	}
+	settled := p.Largest / p.Settled
+	if settled == p.Largest/p.Fast || !open(Inconclusive, Refuted) {
+		return findings, nil
+	}
+	// A claim is refuted only where the powers of the step are in their order: an error that
+	// levels off above may vanish below.
+	for i := range ownNodes {
+		if err := add(math.Ldexp(settled, -i)); err != nil {
+			return nil, err
+		}
+	}
+	near := c.findings(slices.DeleteFunc(points, func(at markov.Point) bool {
+		return at.H > settled
+	}), p)
+	for i, f := range findings {
+		v := f.verdict(c.claim(i))
+		agrees := v == Refuted && near[i].order == f.order
+		if (v == Refuted || v == Inconclusive) && !agrees {
+			findings[i] = near[i]
 		}
 	}
 	return findings, nil

@@ -21,7 +21,7 @@ func (s *Search) Accuracies(h float64, quick bool) ([]Accuracy, error) {
 	if w, ok := s.tried[tried{h, quick || s.final}]; ok {
 		return w, nil
 	}
-	c, err := s.at(h)
+	c, err := s.at(h, true)
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,16 @@ type power struct {
 	known bool
 }
 
-func (p power) Radius(context.Context, minibatch.Scheme) (Growth, error) {
-	return Growth{Known: p.known, Radius: p.h / 0.7, Slack: 1e-12}, nil
+func (p power) Radius(context.Context, minibatch.Scheme, bool) (Growth, error) {
+	return Growth{Known: p.known, Radius: p.h / 0.7, Slack: 1e-12, Kernels: 1}, nil
+}
+
+func (p power) Between(chains []Chain, weights []float64) Chain {
+	p.h = 0
+	for i, c := range chains {
+		p.h += weights[i] * c.(power).h
+	}
+	return p
 }
 
 func (p power) Accuracies(context.Context, minibatch.Scheme, bool) ([]Accuracy, bool, error) {
@@ -30,7 +38,7 @@ func (p power) Accuracies(context.Context, minibatch.Scheme, bool) ([]Accuracy, 
 
 func searchOf(t *testing.T, known bool) *Search {
 	return NewSearch(t.Context(), minibatch.Scheme{}, 1, markov.Pace{Fast: 5, Slow: 1, Largest: 1},
-		func(h float64) (Chain, error) { return power{h, known}, nil })
+		func(h float64, _ bool) (Chain, error) { return power{h, known}, nil })
 }
 
 // The largest stable step is 0.7, or where it is not known four times the fastest rate's time.

@@ -13,8 +13,11 @@ const stepsPerOctave = 8
 
 // Chain is an integrator at one step size on a problem.
 type Chain interface {
-	// Radius is by what factor second moments grow over a period of a scheme.
-	Radius(ctx context.Context, m minibatch.Scheme) (Growth, error)
+	// Radius is by what factor second moments grow over a period of a scheme, or the mean.
+	Radius(ctx context.Context, m minibatch.Scheme, mean bool) (Growth, error)
+	// Between is a chain at a step between those of some chains like this one, whose maps are
+	// sums of theirs with the weights of an interpolation. Nothing but its radius is asked.
+	Between(chains []Chain, weights []float64) Chain
 	// Accuracies are those of averages over all outer steps; nil if the chain has no
 	// stationary law, or none that is known. A quick answer may take the chain for a
 	// normal process; final says that no other answer is to be had.
@@ -27,13 +30,16 @@ type Growth struct {
 	Known  bool    // else the others say nothing
 	Radius float64 // below 1 if moments are bounded
 	Slack  float64 // how far round-off may have it from 1
+
+	Kernels int  // in a period
+	Random  bool // the order of the batches is, so that second moments grow faster than the mean
 }
 
 // NewSearch returns the search for steps of an integrator of N_l inner kernels under a scheme,
-// on a problem of some pace. at returns the integrator at a step; it is asked again for steps
-// that it has returned before.
+// on a problem of some pace. at returns the integrator at a step; where it is told to keep it,
+// it may be asked for that step again.
 func NewSearch(ctx context.Context, m minibatch.Scheme, inner int, p markov.Pace,
-	at func(h float64) (Chain, error)) *Search {
+	at func(h float64, keep bool) (Chain, error)) *Search {
 	return &Search{ctx: ctx, at: at, scheme: m, inner: inner, pace: p,
 		tried: make(map[tried][]Accuracy)}
 }
@@ -41,7 +47,7 @@ func NewSearch(ctx context.Context, m minibatch.Scheme, inner int, p markov.Pace
 // Search looks for steps of an integrator under a scheme.
 type Search struct {
 	ctx    context.Context
-	at     func(h float64) (Chain, error) // the integrator at a step
+	at     func(h float64, keep bool) (Chain, error) // the integrator at a step
 	scheme minibatch.Scheme
 	inner  int // N_l
 	pace   markov.Pace
@@ -51,44 +57,48 @@ type Search struct {
 	final bool // quick answers are the others, too
 }
 
-// StableStep finds the largest step at which the second moments of a chain are bounded,
-// 0 if there is none and +Inf if all are. It is known where the law far out is, which
+// StableStep finds the largest step below which the second moments of a chain are bounded at
+// every step, 0 if there is none and +Inf if all are. It is known where the law far out is, which
 // decides what is stable, and where round-off does not hide it. Where it is not known, as
 // of thermostats, it is the step from which Best goes down.
 func (s *Search) StableStep() (limit float64, known bool, err error) {
-	s.limit, known, err = s.largestStable()
-	return s.limit, known, err
+	limit, known, err = s.largestStable()
+	tongues := known && limit > 0 && !math.IsInf(s.pace.Damping, 1)
+	if err == nil && tongues {
+		limit, err = s.belowTongues(limit)
+	}
+	s.limit = limit
+	return limit, known, err
+}
+
+// stable reports whether a chain is at step h; known says whether that is known, else
+// steps below four times the fastest rate's time are taken for stable.
+func (s *Search) stable(h float64) (ok bool, last Growth, err error) {
+	c, err := s.at(h, true)
+	if err == nil {
+		last, err = c.Radius(s.ctx, s.scheme, false)
+	}
+	if err == nil {
+		err = s.ctx.Err()
+	}
+	if !last.Known {
+		return h < 4/s.pace.Fast, last, err
+	}
+	return last.Radius < 1, last, err
 }
 
 // largestStable goes up from an eighth of the fastest rate's time, or down from there, and
 // halves the interval in which the chain becomes unstable.
 func (s *Search) largestStable() (limit float64, known bool, err error) {
 	const first, lowest, highest = -3 * stepsPerOctave, -40 * stepsPerOctave, 14 * stepsPerOctave
-	unit, last := 1/s.pace.Fast, Growth{}
 	// Steps are numbered upwards from the fastest rate's time.
-	at := func(j int) float64 { return unit * math.Exp2(float64(j)/stepsPerOctave) }
-	stable := func(h float64) bool {
-		if err == nil {
-			err = s.ctx.Err()
-		}
-		if err != nil {
-			return false
-		}
-		var c Chain
-		if c, err = s.at(h); err == nil {
-			last, err = c.Radius(s.ctx, s.scheme)
-		}
-		if !last.Known {
-			return h < 4*unit
-		}
-		return last.Radius < 1
-	}
+	at := func(j int) float64 { return 1 / s.pace.Fast * math.Exp2(float64(j)/stepsPerOctave) }
 	j, by := first, 1
-	ok := stable(at(j))
+	ok, last, err := s.stable(at(j))
 	if !ok {
 		by = -1
 	}
-	for up := ok; err == nil && ok == up; ok = stable(at(j)) {
+	for up := ok; err == nil && ok == up; ok, last, err = s.stable(at(j)) {
 		switch j += by; {
 		case j > highest:
 			return math.Inf(1), last.Known, nil
@@ -96,17 +106,28 @@ func (s *Search) largestStable() (limit float64, known bool, err error) {
 			return 0, last.Known && math.Abs(last.Radius-1) > last.Slack, nil
 		}
 	}
+	if err != nil {
+		return 0, false, err
+	}
 	if ok { // found on the way down
 		j++
 	}
-	low, high := at(j-1), at(j)
-	for err == nil && high-low > 1e-5*high {
-		// The limit is known to five digits.
-		if middle := (low + high) / 2; stable(middle) {
+	limit, err = s.halved(at(j-1), at(j))
+	return limit, last.Known, err
+}
+
+// halved returns the limit between a stable step and one that is not, to five digits.
+func (s *Search) halved(low, high float64) (float64, error) {
+	for high-low > 1e-5*high {
+		middle := (low + high) / 2
+		switch ok, _, err := s.stable(middle); {
+		case err != nil:
+			return low, err
+		case ok:
 			low = middle
-		} else {
+		default:
 			high = middle
 		}
 	}
-	return low, last.Known, err
+	return low, nil
 }

@@ -85,14 +85,17 @@ func (g *Engine) measured() markov.Pace {
 		squares = append(squares, v*v)
 	}
 	slowest, _ := g.frequencies(g.mean)
+	damping := g.problem.Friction * slices.Min(squares)
 	out := markov.Pace{
-		Slow:    min(slowest, g.problem.Friction*slices.Min(squares)),
+		Slow:    min(slowest, damping),
+		Damping: damping,
 		Fast:    g.problem.Friction * slices.Max(squares),
 		Largest: 1, // half of the limit of stability
 	}
+	fastest := 0.0 // frequency
 	for _, b := range g.problem.Batches {
 		_, high := g.frequencies(b)
-		out.Fast = max(out.Fast, high)
+		fastest = max(fastest, high)
 	}
 	// E ΔP P̄⁻¹ΔP / K, of which the rate is the root of the largest eigenvalue.
 	d, k := g.frame.d, float64(len(g.problem.Batches))
@@ -104,7 +107,14 @@ func (g *Engine) measured() markov.Pace {
 	}
 	spread.Scale(1/(k*k), spread)
 	_, high := g.frequencies(integrators.NewAffine(spread.RawMatrix().Data, nil))
-	out.Fast = max(out.Fast, high)
+	fastest = max(fastest, high)
+	out.Fast = max(out.Fast, fastest)
+	// Gradients that estimators keep are up to K steps old.
+	heat := fastest * fastest
+	for j, v := range g.variance {
+		heat = max(heat, v*squares[j])
+	}
+	out.Settled = max(out.Fast, k*heat/damping)
 	return out
 }
 

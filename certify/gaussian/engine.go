@@ -136,7 +136,9 @@ func (g *Engine) Size(observable int, x []float64) float64 {
 // names the integrator and the batch.
 func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	forces, _ := probe.Lists(g.moved, 1) // as many as batches: never too many
-	in, err := g.problem.By.Wrap(in, forces, g.frame.moved(g.mean), make([]float64, g.frame.d))
+	// All of the data is the mean of what was moved: where the frame's centre is far from the
+	// origin, the rounding of the problem's own mean would pull it elsewhere.
+	in, err := g.problem.By.Wrap(in, forces, Mean(g.moved), make([]float64, g.frame.d))
 	if err != nil {
 		return nil, err
 	}

@@ -155,17 +155,41 @@ func positive(law []float64, n int) bool {
 }
 
 // Radius is the spectral radius of a period, of its mean map, and of its second moments
-// where the order of the batches is random.
-func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme) (cost.Growth, error) {
+// where the order of the batches is random and more than the mean is asked for.
+func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme, mean bool) (cost.Growth, error) {
 	g := cost.Growth{Known: true}
 	cycle, err := markov.NewPeriod(ctx, p.evolution(asOperator), m)
 	if err != nil {
 		return g, err
 	}
+	g.Kernels, g.Random = cycle.Length(), len(cycle.Words) != 1
 	g.Radius, g.Slack = markov.SpectralRadius(p.meanMap(cycle).change())
-	if math.IsNaN(g.Radius) || g.Radius > 1+g.Slack || len(cycle.Words) == 1 {
+	if math.IsNaN(g.Radius) || g.Radius > 1+g.Slack || mean || !g.Random {
 		return g, nil
 	}
 	g.Radius, g.Slack = secondMomentRadius(cycle, p.n)
 	return g, ctx.Err()
+}
+
+// Between returns the chain whose maps are the sums of those of some chains, weighted, without
+// their noise.
+func (p *Chain) Between(chains []cost.Chain, weights []float64) cost.Chain {
+	out := &Chain{p.engine, moments{n: p.n, each: p.each, inner: p.inner}}
+	// sum is that of one of the maps that each chain has.
+	sum := func(of func(*Chain) *affineMap) *affineMap {
+		mixed := newAffineMap(p.n)
+		mixed.a.Zero()
+		for j, c := range chains {
+			floats.AddScaled(mixed.a.RawMatrix().Data, weights[j],
+				of(c.(*Chain)).a.RawMatrix().Data)
+		}
+		return mixed
+	}
+	for i := range p.kernels {
+		out.kernels = append(out.kernels, sum(func(c *Chain) *affineMap { return c.kernels[i] }))
+	}
+	if p.refresh != nil {
+		out.refresh = sum(func(c *Chain) *affineMap { return c.refresh })
+	}
+	return out
 }

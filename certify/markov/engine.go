@@ -27,10 +27,16 @@ type Engine interface {
 	Prepare(in *integrators.Instance) (Chain, error)
 }
 
-// Pace is the fastest and the slowest rate of a problem's dynamics, a frequency
-// or the friction, per unit of time, and the largest step at which an order is
-// decided, over the fastest one's time.
-type Pace struct{ Fast, Slow, Largest float64 }
+// Pace says how fast a problem's dynamics are, per unit of time.
+type Pace struct {
+	Fast, Slow float64 // the fastest and the slowest rate, a frequency or the friction
+	Damping    float64 // the slowest rate of friction; +Inf without a momentum
+	Largest    float64 // step at which an order is decided, over the fastest rate's time
+	// Settled is the fastest rate of an expansion in the step: below its time the powers of the
+	// step are in their order. What batches add in a step, of the size of a squared frequency
+	// or of the variance of their gradients, is up against the friction.
+	Settled float64
+}
 
 // Chain is an integrator at one step size on one problem.
 type Chain interface {

@@ -14,12 +14,21 @@ import (
 )
 
 // Radius is that of the chain far out, which decides what is stable.
-func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme) (cost.Growth, error) {
+func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme, mean bool) (cost.Growth, error) {
 	// With auxiliary variables.
 	if p.tail == nil {
 		return cost.Growth{}, nil
 	}
-	return p.tail.Radius(ctx, m)
+	return p.tail.Radius(ctx, m, mean)
+}
+
+// Between is that of the chain far out.
+func (p *Chain) Between(chains []cost.Chain, weights []float64) cost.Chain {
+	var tails []cost.Chain
+	for _, c := range chains {
+		tails = append(tails, c.(*Chain).tail)
+	}
+	return p.tail.Between(tails, weights)
 }
 
 // Accuracies judges averages of the observables of θ on the lowest rung that the next one

@@ -181,9 +181,9 @@ func scalarPace(mean Mean, friction float64, target *density) markov.Pace {
 		}
 	}
 	typical := target.expect(mean.curvature)
-	return markov.Pace{
-		Fast: max(math.Sqrt(most), friction), Slow: min(math.Sqrt(typical), friction), Largest: 0.5,
-	}
+	fast, k := max(math.Sqrt(most), friction), float64(len(mean))
+	return markov.Pace{Fast: fast, Slow: min(math.Sqrt(typical), friction), Damping: friction,
+		Largest: 0.5, Settled: max(fast, k*max(most, gradientVariance(mean, target))/friction)}
 }
 
 // relevantDensity is the density, relative to the largest, above which a chain's

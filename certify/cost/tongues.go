@@ -1,0 +1,160 @@
+package cost
+
+import "math"
+
+// Where friction is low and the batches come in an order that repeats, a chain is unstable in
+// tongues: narrow intervals of the step around a parametric resonance, where the phases of two
+// modes over a period of L kernels add up to a multiple of 2π. In a tongue the modes'
+// multipliers, of size e^−f elsewhere with f = ½CLh, part by factors up to e^w, w half the
+// tongue's range of phases. It is unstable if w > f: a grid whose phases ωLh are f apart sees
+// every tongue that is, and its steps have the ratio 1 + C/(2ω), whatever L is. Phases whose
+// sum is below 2π meet nowhere.
+const (
+	// perTongue is how many steps are tried where phases differ by f.
+	perTongue = 2
+	// narrowest is the ratio of friction and fastest rate below which tongues may be missed, if
+	// they are narrower than its half, relative to the step.
+	narrowest = 1e-4
+	// perPhase is the largest phase of the fastest rate between steps that are tried.
+	perPhase = 0.4
+	// farthest is the largest step, over the fastest rate's time, at which tongues are looked
+	// for: integrators that are stable beyond are exact flows.
+	farthest = 16
+	// tongueNodes interpolate a step's maps over an octave of steps, or twice the fastest
+	// rate's time: a wave of that length to 10⁻¹².
+	tongueNodes = 12
+)
+
+// radiusAt is the spectral radius of a period at a step.
+type radiusAt struct{ h, radius float64 }
+
+// belowTongues returns the largest step below which all are stable, where some above the limit
+// are not. It looks for tongues on chains whose maps are interpolated.
+func (s *Search) belowTongues(limit float64) (float64, error) {
+	c, err := s.at(min(limit, 1/s.pace.Fast), true)
+	if err != nil {
+		return limit, err
+	}
+	g, err := c.Radius(s.ctx, s.scheme, true)
+	if err != nil {
+		return limit, err
+	}
+	unit, length := 1/s.pace.Fast, float64(g.Kernels)
+	ratio := max(s.pace.Damping/s.pace.Fast, narrowest) / (2 * perTongue)
+	top := min(limit, farthest*unit)
+	var last [3]radiusAt // of steps that were tried, in their order
+	for from, to := 2*unit/length, 0.0; from < top; from = to {
+		to = min(2*from, from+2*unit, top)
+		between, err := s.between(from, to)
+		if err != nil {
+			return limit, err
+		}
+		for h := from; h < to; h += min(h*ratio, perPhase*unit/length, h/stepsPerOctave) {
+			g, err := between(h).Radius(s.ctx, s.scheme, true)
+			if err != nil {
+				return limit, err
+			}
+			last = [3]radiusAt{last[1], last[2], {h, g.Radius}}
+			found, ok := s.unstable(last, between, s.pace.Damping*length*h/2)
+			if !ok {
+				continue
+			}
+			// Interpolation may be off where a step is not smooth.
+			if stable, _, err := s.stable(found); err != nil || !stable {
+				return s.edge(found, found-last[0].h, err)
+			}
+		}
+	}
+	return limit, s.ctx.Err()
+}
+
+// edge returns where the tongue of an unstable step begins. Second moments may grow before the mean
+// does: a stable step is looked for downwards, by distances that double.
+func (s *Search) edge(high, by float64, err error) (float64, error) {
+	low, ok := high-by, false
+	for ; err == nil && low > 0; low -= by {
+		if ok, _, err = s.stable(low); ok {
+			break
+		}
+		high, by = low, 2*by
+	}
+	if err != nil {
+		return low, err
+	}
+	return s.halved(max(low, 0), high)
+}
+
+// unstable looks for a step without a law at the last of three steps, or where the middle one has
+// the largest radius: there it looks closer, if what is missing from 1 is a small part of what
+// friction takes away in a period, or where second moments grow faster than the mean.
+func (s *Search) unstable(last [3]radiusAt, between func(h float64) Chain,
+	friction float64) (h float64, ok bool) {
+	if last[2].radius > 1 {
+		return last[2].h, true
+	}
+	low, at, high := last[0].h, last[1].h, last[2].h
+	most := last[1].radius
+	peak := low > 0 && most > last[0].radius && most >= last[2].radius
+	if !peak || most < 1-friction/2 {
+		return 0, false
+	}
+	radius := func(h float64) (growth Growth) {
+		growth, _ = between(h).Radius(s.ctx, s.scheme, false)
+		return growth
+	}
+	if g := radius(at); g.Random || g.Radius > 1 { // one look at second moments
+		return at, g.Radius > 1
+	}
+	// A maximum, by golden sections; radii are known to 10⁻¹⁴ at best.
+	const golden = 0.3819660112501051
+	for high-low > 1e-7*high {
+		next := at + golden*(high-at)
+		if at-low > high-at {
+			next = at - golden*(at-low)
+		}
+		g := radius(next)
+		if g.Radius > 1 {
+			return next, true
+		}
+		switch better := g.Radius > most; {
+		case better && next > at:
+			low, at, most = at, next, g.Radius
+		case better:
+			high, at, most = at, next, g.Radius
+		case next > at:
+			high = next
+		default:
+			low = next
+		}
+	}
+	return 0, false
+}
+
+// between returns the chains at steps in an interval, interpolated between Chebyshev's points.
+func (s *Search) between(from, to float64) (func(h float64) Chain, error) {
+	var chains [tongueNodes]Chain
+	var nodes, weights [tongueNodes]float64
+	for j := range nodes {
+		angle := math.Pi * (float64(j) + 0.5) / tongueNodes
+		nodes[j] = (from+to)/2 + (to-from)/2*math.Cos(angle)
+		weights[j] = math.Sin(angle) * float64(1-2*(j%2))
+		var err error
+		if chains[j], err = s.at(nodes[j], false); err != nil {
+			return nil, err
+		}
+	}
+	return func(h float64) Chain {
+		w, sum := make([]float64, tongueNodes), 0.0
+		for j, x := range nodes {
+			if x == h {
+				return chains[j]
+			}
+			w[j] = weights[j] / (h - x)
+			sum += w[j]
+		}
+		for j := range w {
+			w[j] /= sum
+		}
+		return chains[0].Between(chains[:], w)
+	}, nil
+}
