@@ -96,6 +96,27 @@ func expand(nodes []node, fast float64, size func([]float64) float64) []coeffici
 	return out
 }
 
+// mostGrowth bounds the powers of 1/h that are looked at: of a step without its factor √h before
+// the noise the variance grows as 1/h.
+const mostGrowth = 2
+
+// growing returns the negative power of h, and its coefficient, by which errors certainly grow as
+// the step falls; 0 if there is none. Times t^q the expansion begins with that of t^(−q).
+func growing(nodes []node, fast float64, size func([]float64) float64) (power int, c coefficient) {
+	for q := mostGrowth; q > 0; q-- {
+		var times []node
+		for _, n := range nodes {
+			t := math.Pow(n.h*fast, float64(q))
+			times = append(times, node{n.h, floats.ScaleTo(make([]float64, len(n.signed)), t,
+				n.signed), t * n.bound})
+		}
+		if c := expand(times, fast, size)[0]; c.resolved {
+			return -q, c
+		}
+	}
+	return 0, c
+}
+
 // differs reports whether one interpolation alone has a coefficient differ
 // from 0.
 func (c coefficient) differs() bool { return c.size > resolvedAbove*c.bound }
@@ -153,7 +174,7 @@ func interpolate(nodes []node, q int) coefficient {
 
 // finding holds what an error's expansion says of its order.
 type finding struct {
-	order       float64 // NaN if not known
+	order       float64 // below 0 of an error that grows as h falls; NaN if not known
 	uncertainty float64 // of the leading coefficient, relative to it; +Inf if not known
 	constant    float64 // of h^order; NaN if not known
 	atLeast     float64 // all lower coefficients are bounded; NaN if order is known, or nothing
@@ -199,15 +220,23 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 			f.visible = max(f.visible, math.Log(n.bound/noticeable)/math.Log(natural))
 		}
 	}
+	// found makes a power the order.
+	found := func(q int, c coefficient) finding {
+		f.atMost = float64(q)
+		f.order, f.uncertainty = f.atMost, max(c.bound, c.spread)/c.size
+		f.constant = c.size * math.Pow(p.Fast, float64(q))
+		return f
+	}
+	if q, c := growing(nodes, p.Fast, size); q < 0 {
+		return found(q, c)
+	}
 	clear, open := 0, false
 	for q, c := range expand(nodes, p.Fast, size) {
 		if c.resolved {
-			f.atMost = float64(q)
 			if !open {
-				f.order, f.uncertainty = f.atMost, max(c.bound, c.spread)/c.size
-				f.constant = c.size * math.Pow(p.Fast, float64(q))
-				return f
+				return found(q, c)
 			}
+			f.atMost = float64(q)
 			break
 		}
 		limit := c.size + c.bound

@@ -44,6 +44,9 @@ func TestJudge(t *testing.T) {
 		{"a power that is not whole, below its claim", func(h float64) float64 { return math.Pow(h, 1.5) }, 1e-13, 2, nan, nan, 1, Inconclusive},
 		{"half a power", math.Sqrt, 1e-13, 1, nan, nan, nan, Inconclusive},
 		{"an error that does not vanish", func(float64) float64 { return 0.1 }, 1e-13, 1, 0, 0.1, nan, Refuted},
+		{"an error that grows", func(h float64) float64 { return 0.1/h + 1 + h }, 1e-13, 1, -1, 0.1, nan, Refuted},
+		{"an error that grows twice as fast", func(h float64) float64 { return 0.1/(h*h) - 3/h }, 1e-13, 1, -2, 0.1, nan, Refuted},
+		{"half a power that grows", func(h float64) float64 { return 1 / math.Sqrt(h) }, 1e-13, 1, nan, nan, nan, Inconclusive},
 		{"faster than terms are told apart", func(h float64) float64 { return math.Pow(h, 6) }, 1e-9, 2, nan, nan, 3, Confirmed},
 	} {
 		f := judge(nodesOf(c.error, c.bound), plainPace, absolute)
@@ -65,6 +68,17 @@ func TestAnErrorMayHide(t *testing.T) {
 		if got := judge(nodes, markov.Pace{Fast: 1, Slow: slow, Largest: 1}, absolute).verdict(2); got != want {
 			t.Errorf("slowest rate %v: %s, want %s", slow, got, want)
 		}
+	}
+}
+
+// Round-off grows as steps fall, too, and decides nothing.
+func TestGrowingRoundOffIsNoError(t *testing.T) {
+	nodes := nodesOf(func(h float64) float64 { return h*h + 2e-9/h }, 0)
+	for i, n := range nodes {
+		nodes[i].bound = 3e-9 / n.h
+	}
+	if f := judge(nodes, plainPace, absolute); f.verdict(1) != Confirmed || f.order < 0 {
+		t.Errorf("%s of order %v, want confirmed", f.verdict(1), f.order)
 	}
 }
 
