@@ -2,6 +2,7 @@ package certify
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"hambench/integrators"
@@ -76,6 +77,11 @@ func TestErrorsThatGrowAreRefuted(t *testing.T) {
 				!(math.Abs(float64(o.Slopes[0])+1) < 0.1) {
 				t.Errorf("%s under %s: %s of order %v, slopes %v: want refuted, order -1", c.name,
 					name, o.Verdict, o.Order, o.Slopes)
+			}
+			var text strings.Builder
+			if err := WriteTable(&text, rows); err != nil ||
+				!strings.Contains(text.String(), "order -1: the error grows as h^-1") {
+				t.Errorf("%v: want a table that says that errors grow:\n%s", err, text.String())
 			}
 		}
 	}

@@ -34,10 +34,20 @@ func WriteTable(w io.Writer, rows []Row) error {
 	if err := table.Write(w, header, lines, 0, 0, 0, 0, 2, 3, 0, 1, 0, 0); err != nil {
 		return err
 	}
+	grows := func(o Observable) bool { return o.Order < 0 }
+	for _, r := range rows {
+		if i := slices.IndexFunc(r.Observables, grows); i >= 0 {
+			if err := table.Note(w, fmt.Sprintf("order %g: the error grows as h^%g: there is no "+
+				"law that smaller steps come closer to.", float64(r.Observables[i].Order),
+				float64(r.Observables[i].Order))); err != nil {
+				return err
+			}
+			break
+		}
+	}
 	return table.Note(w,
-		"order: the lowest power of the step that is certain to be in the error, which grows as the "+
-			"step falls if it is below 0;",
-		"claim: a lower bound on it.",
+		"order: the lowest power of the step that is certain to be in the error; claim: a lower "+
+			"bound on it.",
 		"confirmed: the order is at least the claim; exact: no error, where one of order 4 "+
 			"would be seen;",
 		"refuted: a lower power is certain; inconclusive: the errors decide nothing.")
