@@ -169,7 +169,7 @@ func (m *methods) steps(b *testing.B, d datasets.Dataset, k int) []float64 {
 }
 
 func cell(d datasets.Dataset, split, k int, h float64, integrator string) bench.Cell {
-	plan := chain.PaperPlan(h, 1, *benchSamples)
+	plan := chain.PaperPlan(h, *benchSamples)
 	c := bench.Cell{
 		Observe: bench.Distance, Dataset: d.Name, Split: split, Model: d.Model, Integrator: integrator, Inner: 1, Friction: 5,
 		Scheme: chain.DefaultScheme(k), Batches: k, Step: h, Samples: plan.Samples, Thin: plan.Thin, BurnIn: plan.Thin, Precision: "float32",

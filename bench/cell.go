@@ -14,6 +14,7 @@ import (
 	"hambench/integrators"
 	"hambench/integrators/estimators"
 	"hambench/integrators/noise"
+	"hambench/oracle"
 	"hambench/usage"
 )
 
@@ -23,6 +24,9 @@ var Precisions = []string{"float32", "float64"}
 
 // Analytic, as a cell's Oracle, is the target's exact posterior.
 const Analytic = "analytic"
+
+// AtTruth is where chains start unless their cell says otherwise.
+const AtTruth = oracle.AtTruth
 
 // Real is a number that JSON writes as a text where it is infinite, since it has no
 // infinity: "inf", "-inf".
@@ -73,14 +77,17 @@ type Cell struct {
 	BatchSize int                `json:"batch"` // B as requested; Full for one batch
 	Step      float64            `json:"h"`
 	Samples   int                `json:"samples"`
-	Thin      int                `json:"thin"`    // outer steps per sample
-	BurnIn    int                `json:"burn_in"` // outer steps
+	Thin      int                `json:"thin"`    // steps per sample
+	BurnIn    int                `json:"burn_in"` // steps
 	Seed      uint64             `json:"seed"`
 	// float32 or float64, of the network's gradient
 	Precision string `json:"precision"`
 	// Oracle is the ID of the oracle.Spec whose reference starts and judges
 	// the chain, or Analytic; "" for a chain that is not judged.
 	Oracle string `json:"oracle,omitempty"`
+	// ExactDraws are those of an Analytic oracle that judge the chain; without them its
+	// exact law does.
+	ExactDraws *oracle.ExactDraws `json:"exact_draws,omitempty"`
 	// More holds the settings without a field of their own that differ from their
 	// defaults, by name: bool, float64 or string. They come last in the JSON.
 	More map[string]any `json:"-"`
@@ -168,6 +175,10 @@ func (c Cell) Check() error {
 		return usage.Errorf("cell with N_l = %d, K = %d, thinning %d, burn-in %d: want at least "+
 			"1, 1, 1, 0", c.Inner, c.Batches, c.Thin, c.BurnIn)
 	}
+	if c.Observe == Coupled && c.Start() != AtTruth {
+		return usage.Errorf("cell observes %s with start %q: coupled chains start at a typical "+
+			"position", c.Observe, c.Start())
+	}
 	return chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}.Check()
 }
 
@@ -175,8 +186,7 @@ func (c Cell) Check() error {
 // the cell runs no chain. Coupled chains count three times: one at h, and one of twice as
 // many kernels at h/2.
 func (c Cell) Kernels() int64 {
-	n := (int64(c.BurnIn) + int64(c.Samples)*int64(c.Thin)) * int64(c.Inner)
-	return n * c.Observe.recording().chains
+	return (int64(c.BurnIn) + int64(c.Samples)*int64(c.Thin)) * c.Observe.recording().chains
 }
 
 // String names the cell for people.
@@ -197,6 +207,14 @@ func (c Cell) Chain() chain.Spec {
 		},
 		More: c.More, Key: noise.KeyOf(c.Stream()),
 	}
+}
+
+// Start is where the cell's chain starts.
+func (c Cell) Start() string {
+	if where, ok := c.More["start"].(string); ok {
+		return where
+	}
+	return AtTruth
 }
 
 // Stream names the cell's random streams: the hex SHA-256 of its canonical

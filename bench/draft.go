@@ -25,8 +25,8 @@ type draft struct {
 	Cell
 	hidden   []int   // widths of the layers of a model that takes them; default: its own
 	relative float64 // h as a fraction of the largest stable step, in place of Step
-	// reference is how reference chains are made where the posterior is not known in
-	// closed form; default: as in the paper, oracle.NewSpec.
+	// reference is how reference chains are made, or how many exact draws take their place
+	// where the posterior is known; default: as in the paper, oracle.NewSpec.
 	reference *oracle.Spec
 }
 
@@ -133,7 +133,7 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 	if c.Batches == 1 {
 		c.Scheme, c.BatchSize = "full", Full
 	}
-	plan := chain.PaperPlan(c.Step, c.Inner, c.Samples)
+	plan := chain.PaperPlan(c.Step, c.Samples)
 	c.Thin, c.BurnIn = cmp.Or(x.Thin, plan.Thin), max(0, cmp.Or(x.BurnIn, plan.BurnIn))
 	ref := x.referenceSpec(p)
 	switch {
@@ -150,6 +150,10 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 		}
 		return c, nil
 	case p.exact:
+		if c.Observe.recording().sampled {
+			c.ExactDraws = &oracle.ExactDraws{Chains: ref.Chains, Samples: ref.Samples,
+				Seed: ref.Seed}
+		}
 		return c, nil
 	case c.Observe == Reference:
 		c = Cell{

@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -47,6 +49,34 @@ func TestAnExactPosteriorNeedsNoReference(t *testing.T) {
 	}
 	if c := s.Cells[0].Cell; c.Oracle != Analytic || c.Scheme != "full" || len(s.References) > 0 {
 		t.Errorf("cell %+v with %d references: want an analytic oracle, the full batch, none", c, len(s.References))
+	}
+}
+
+// A distance is to samples, also where the posterior is known: exact draws, as many as
+// reference chains have, are part of the cell and so of its key. What shows the law of one
+// parameter is judged by the exact one.
+func TestKnownPosteriorsAreComparedBySamples(t *testing.T) {
+	c := cellsOf(t, small+"[reference]\nsamples = 50\nseed = 3\n", Profile{})[0].Cell
+	if c.ExactDraws == nil || *c.ExactDraws != (oracle.ExactDraws{Chains: 5, Samples: 50, Seed: 3}) {
+		t.Errorf("exact draws %+v: want those of [reference]", c.ExactDraws)
+	}
+	d := cellsOf(t, small, Profile{})[0].Cell
+	if d.ExactDraws == nil || *d.ExactDraws != (oracle.ExactDraws{Chains: 5, Samples: 200, Seed: 1}) {
+		t.Errorf("exact draws %+v: want as many as reference chains have", d.ExactDraws)
+	}
+	text, err := json.Marshal(c)
+	var again Cell
+	if err != nil || json.Unmarshal(text, &again) != nil || !reflect.DeepEqual(again, c) {
+		t.Errorf("%s became %+v, %v", text, again, err)
+	}
+	one := c
+	one.ExactDraws = nil
+	if c.Stream() == d.Stream() || c.Stream() == one.Stream() {
+		t.Error("the draws that judge a cell are no part of its key")
+	}
+	s, err := NewStudy(source(), "mine", "", []Cell{{Dataset: "toy", Integrator: "exact", Step: 0.4, Observe: Histogram}})
+	if err != nil || s.Cells[0].Cell.ExactDraws != nil {
+		t.Errorf("a histogram: %+v, %v", s.Cells, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"hambench/chain"
 	"hambench/internal/distinct"
@@ -89,7 +90,7 @@ const mostCells = 100_000
 func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
 	s, l, err := f.expand(p, unavailable)
 	if err == nil && len(s.References) == 0 {
-		err = f.checkReference(l)
+		err = f.checkReference(s, l)
 	}
 	if err != nil {
 		return Study{}, err
@@ -97,15 +98,23 @@ func (f *File) Study(p Profile, unavailable ...string) (Study, error) {
 	return s, f.checkDrawing(s)
 }
 
-// checkReference refuses a file's own [reference] in a layer without reference
-// chains, unless the chains of another profile have a use for it.
-// Such a table is a sign of a misunderstanding: its author expects other numbers.
-func (f *File) checkReference(l layer) error {
+// checkReference refuses a file's own [reference] for a study without reference chains,
+// unless the chains of another profile have a use for it, or exact draws, which it only
+// counts. Such a table is a sign of a misunderstanding: its author expects other numbers.
+func (f *File) checkReference(s Study, l layer) error {
 	own := slices.IndexFunc(l.reference, func(r section) bool { return r.file == f.Path })
 	if own < 0 {
 		return nil
 	}
-	at := l.reference[own].place
+	at, nothing := l.reference[own].place, "no reference chains judge these cells"
+	if slices.ContainsFunc(s.Cells, func(j Job) bool { return j.Cell.ExactDraws != nil }) {
+		nothing = "exact draws judge these cells: want only " + strings.Join(exactDrawsKeys, ", ")
+		if !slices.ContainsFunc(l.reference[own].keys(), func(name string) bool {
+			return !slices.Contains(exactDrawsKeys, name)
+		}) {
+			return nil
+		}
+	}
 	for _, name := range append([]string{""}, f.profiles...) {
 		s, other, err := f.expand(Profile{Name: name}, nil)
 		if err != nil || len(s.References) > 0 && slices.ContainsFunc(other.reference,
@@ -113,7 +122,7 @@ func (f *File) checkReference(l layer) error {
 			return nil
 		}
 	}
-	return at.errorf("changes nothing: no reference chains judge these cells")
+	return at.errorf("changes nothing: %s", nothing)
 }
 
 // expand is Study before it is checked, with its layer.

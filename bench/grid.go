@@ -277,6 +277,9 @@ func (e *entry) fill(k key, v any, many, single bool) (err error) {
 	return err
 }
 
+// exactDrawsKeys are the keys of [reference] that count where the posterior is known.
+var exactDrawsKeys = []string{"chains", "samples", "seed"}
+
 // referenceKeys are the keys of [reference].
 // What the table does not state stays as in the paper.
 func referenceKeys(s *oracle.Spec) []key {

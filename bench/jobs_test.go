@@ -49,12 +49,11 @@ func lines(t *testing.T, s Study, later bool) (list []string, counts [4]int) {
 	return list, counts
 }
 
-// The studies were Go code before they were files. testdata/jobs.txt holds
-// counts and digests of what that code listed (cells, 0, exact jobs,
-// references, each as JSON, sorted; "+efficiency" are jobs that were added to
-// these; those of the tables of scores, which chose their steps, came later), in all profiles, also with built-in sets in
-// place of those from files, and with other splits and another precision.
-func TestTheFilesListWhatTheCodeListedBeforeThem(t *testing.T) {
+// A change that should leave the jobs of studies alone does: testdata/jobs.txt holds
+// counts and digests of them (cells, 0, exact jobs, references, each as JSON, sorted;
+// "+efficiency" are jobs that were added to these), in all profiles, also with built-in sets
+// in place of those from files, and with other splits and another precision.
+func TestTheFilesListTheJobsThatTheyListed(t *testing.T) {
 	text, err := os.ReadFile("testdata/jobs.txt")
 	if err != nil {
 		t.Fatal(err)

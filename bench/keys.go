@@ -43,6 +43,9 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 	parts := []part{k.model(ctx, c.Dataset, c.Split, c.Model)}
 	if c.Kernels() > 0 {
 		parts = append(parts, k.chain(c.Integrator, c.Values, c.Estimator, c.Scheme)...)
+		if c.Inner > 1 {
+			parts = append(parts, part{"inner loop", "", chain.InnerFingerprint})
+		}
 	}
 	if c.Observe == Coupled {
 		parts = append(parts, part{"coupled", c.Stream(), func() (string, error) {
@@ -55,6 +58,9 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 			}
 			return d.String(), err
 		}})
+	}
+	if c.ExactDraws != nil {
+		parts = append(parts, part{"exact draws", "", oracle.SampledFingerprint})
 	}
 	if c.Oracle != "" && c.Oracle != Analytic {
 		spec, ok := specs[c.Oracle]

@@ -49,13 +49,16 @@ type recording struct {
 	chains int64
 	// judged says that an oracle judges the cell, and starts its chain if there is one.
 	judged bool
+	// sampled says that draws of a known posterior judge the cell, as the paper compares
+	// samples, and not its exact law.
+	sampled bool
 	// wants returns what a problem lacks for it, as the rest of a sentence, or "".
 	wants func(p problem) string
 }
 
 // recordings are all declarations, in the order in which errors list their names.
 var recordings = []recording{
-	{Observable: Distance, chains: 1, judged: true},
+	{Observable: Distance, chains: 1, judged: true, sampled: true},
 	{Observable: Histogram, chains: 1, judged: true, wants: func(p problem) string {
 		return lack(!p.exact || p.dim > 1, "no known posterior of one parameter")
 	}},
@@ -65,7 +68,7 @@ var recordings = []recording{
 	{Observable: Density, wants: func(p problem) string {
 		return lack(p.dim > 0 && p.dim != 2, "%d parameters: want 2", p.dim)
 	}},
-	{Observable: Marginals, chains: 1, judged: true, wants: func(p problem) string {
+	{Observable: Marginals, chains: 1, judged: true, sampled: true, wants: func(p problem) string {
 		along := p.exact && p.Task == datasets.Regression && p.Features == 1
 		return lack(!along, "no known posterior along one feature")
 	}},

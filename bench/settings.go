@@ -13,6 +13,7 @@ import (
 
 	"hambench/bench/table"
 	"hambench/models/datasets"
+	"hambench/oracle"
 	"hambench/usage"
 )
 
@@ -149,6 +150,11 @@ var declared = []Setting{
 		legend: 6, Default: "float32",
 		About: "precision of network gradients", Kind: table.Text, Words: Precisions,
 		field: func(d *draft) any { return &d.Precision }},
+	{Name: "start", Flag: "start", Column: "start", Label: "start", Symbol: "start: ",
+		Axis: OnLines, legend: 7, Default: AtTruth,
+		About: "where chains start: at a draw of the truth, at one of the prior, or at a " +
+			"typical position, found from the prior by growing steps",
+		Kind: table.Text, Words: oracle.Starts},
 }
 
 // Settings returns the declarations of all settings, those first that legends and

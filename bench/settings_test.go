@@ -75,7 +75,7 @@ func TestASettingIsDeclaredInOnePlace(t *testing.T) {
 	results.put(t, "result", cells[1].Key, Result{Cell: cells[1].Cell, KS: 0.5})
 	export, _ := Rows(plans, results.Result)
 	var csv, asJSON, list bytes.Buffer
-	if err := WriteCSV(&csv, export); err != nil || !strings.Contains(csv.String(), ",observe,temperature,rmse") || !strings.Contains(csv.String(), ",distance,2.5,") {
+	if err := WriteCSV(&csv, export); err != nil || !strings.Contains(csv.String(), ",observe,start,temperature,rmse") || !strings.Contains(csv.String(), ",distance,truth,2.5,") {
 		t.Errorf("in CSV: %v\n%s", err, csv.String())
 	}
 	if err := WriteJSON(&asJSON, export); err != nil || !strings.Contains(asJSON.String(), `"temperature": 2.5`) {

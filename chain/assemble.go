@@ -159,19 +159,18 @@ const (
 // take half a year.
 const maxSteps = 1 << 44
 
-// stepsOver returns the number of outer steps, each of inner steps of length
-// step, that comes closest to a simulation time; at least 1, at most maxSteps.
-func stepsOver(time, step float64, inner int) int {
-	return int(max(1, min(maxSteps, math.Round(time/(step*float64(inner))))))
+// stepsOver returns the number of steps that comes closest to a simulation time; at
+// least 1, at most maxSteps.
+func stepsOver(time, step float64) int {
+	return int(max(1, min(maxSteps, math.Round(time/step))))
 }
 
-// PaperPlan returns the plan of a chain over the paper's simulation times, for a step h
-// and a number of inner steps.
-func PaperPlan(step float64, inner, samples int) Plan {
+// PaperPlan returns the plan of a chain over the paper's simulation times, for a step h.
+func PaperPlan(step float64, samples int) Plan {
 	return Plan{
-		BurnIn:  stepsOver(BurnInTime, step, inner),
+		BurnIn:  stepsOver(BurnInTime, step),
 		Samples: samples,
-		Thin:    stepsOver(SampleTime, step, inner),
+		Thin:    stepsOver(SampleTime, step),
 	}
 }
 

@@ -166,17 +166,16 @@ func TestRegistriesAreAskedForTheParts(t *testing.T) {
 
 func TestPaperTimes(t *testing.T) {
 	for _, tt := range []struct {
-		step  float64
-		inner int
-		want  Plan
+		step float64
+		want Plan
 	}{
-		{0.005, 1, Plan{BurnIn: 2000, Samples: 7, Thin: 500}}, // as the paper says
-		{0.01, 100, Plan{BurnIn: 10, Samples: 7, Thin: 3}},    // 2.5 outer steps of 1, rounded away from 0
-		{5, 1, Plan{BurnIn: 2, Samples: 7, Thin: 1}},          // at least a step
-		{100, 1, Plan{BurnIn: 1, Samples: 7, Thin: 1}},
+		{0.005, Plan{BurnIn: 2000, Samples: 7, Thin: 500}}, // as the paper says
+		{0.03, Plan{BurnIn: 333, Samples: 7, Thin: 83}},    // 83.3
+		{5, Plan{BurnIn: 2, Samples: 7, Thin: 1}},          // at least a step
+		{100, Plan{BurnIn: 1, Samples: 7, Thin: 1}},
 	} {
-		if got := PaperPlan(tt.step, tt.inner, 7); got != tt.want {
-			t.Errorf("h = %v, N_l = %d: %+v, want %+v", tt.step, tt.inner, got, tt.want)
+		if got := PaperPlan(tt.step, 7); got != tt.want {
+			t.Errorf("h = %v: %+v, want %+v", tt.step, got, tt.want)
 		}
 	}
 	for _, tt := range []struct{ rows, size, want int }{{455, 0, 1}, {455, 8, 57}, {455, 128, 4}, {100, 67, 1}, {100, 66, 2}, {2, 1, 2}, {2, 8, 1}} {

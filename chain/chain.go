@@ -59,7 +59,7 @@ func (c Counts) Plus(d Counts) Counts {
 // the chain, not a mistake of the program.
 type DivergedError struct {
 	// Step is the number of kernels run when that was noticed; at most 64
-	// kernels (or one outer step) earlier the numbers were finite.
+	// kernels earlier the numbers were finite.
 	Step int64
 }
 
@@ -134,19 +134,18 @@ func (s *Sampler) Counts() Counts {
 	return n
 }
 
-// Advance runs outer steps of the integrator on z. It returns a *DivergedError
-// when numbers in z are not finite, at the latest after the last step. When the
-// context is cancelled it returns the context's error; z is then valid, and the
-// chain may go on. Advance allocates nothing.
-func (s *Sampler) Advance(ctx context.Context, z *integrators.State, outerSteps int) (err error) {
+// Advance runs steps, that is kernels, of the integrator on z, and refreshes the momentum
+// after every N_l-th of the chain. It returns a *DivergedError when numbers in z are not
+// finite, at the latest after the last step. When the context is cancelled it returns the
+// context's error; z is then valid, and the chain may go on. Advance allocates nothing.
+func (s *Sampler) Advance(ctx context.Context, z *integrators.State, steps int) (err error) {
 	defer child.Catch(&err)
 	s.adopt(z)
-	between := (checkKernels + s.in.Batches - 1) / s.in.Batches // outer steps, rounded up
-	for left := outerSteps; left > 0; left -= between {
+	for left := steps; left > 0; left -= checkKernels {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.in.OuterSteps(z, s.next, s.noise, min(left, between))
+		s.in.Steps(z, s.next, s.noise, s.steps, min(left, checkKernels))
 		if !finiteState(z) {
 			return &DivergedError{Step: s.steps}
 		}
@@ -169,15 +168,16 @@ func (s *Sampler) adopt(z *integrators.State) {
 	s.estimator.Begin(z)
 }
 
-// Plan is the length of a run, in outer steps.
+// Plan is the length of a run, in steps. Samples may lie between two refreshments of
+// the momentum: the posterior is stationary under each of the steps.
 type Plan struct {
-	BurnIn  int // outer steps before the first sample, adaptation included
+	BurnIn  int // steps before the first sample, adaptation included
 	Samples int
-	Thin    int // outer steps per sample
+	Thin    int // steps per sample
 }
 
 // Run burns in, ends the integrator's adaptation, and then calls observe
-// Samples times, each time after Thin outer steps. An error from observe ends
+// Samples times, each time after Thin steps. An error from observe ends
 // the run; the others are those of Advance.
 func (s *Sampler) Run(ctx context.Context, z *integrators.State, p Plan,
 	observe func(sample int, z *integrators.State) error) (err error) {

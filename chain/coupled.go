@@ -87,19 +87,21 @@ func (c *Coupled) Counts() Counts {
 }
 
 // Run starts both chains at theta and calls observe with both states after each
-// sample's time. The plan is in outer steps of the coarse chain. An error from observe
-// ends the run; the others are those of Sampler.Advance.
+// sample's time. The plan is in steps of the coarse chain, rounded up to whole outer
+// steps, whose noise the two share. An error from observe ends the run; the others are
+// those of Sampler.Advance.
 func (c *Coupled) Run(ctx context.Context, theta []float64, p Plan,
 	observe func(sample int, coarse, fine *integrators.State) error) (err error) {
 	defer child.Catch(&err)
 	coarse, fine := c.Coarse.Start(c.key, theta), c.Fine.Start(c.key, theta)
+	outer := c.Coarse.Integrator().Batches
 	// The fine chain goes first: it draws the normals that the coarse one combines.
 	advance := func(steps int) error {
-		for range steps {
-			if err := c.Fine.Advance(ctx, fine, 2); err != nil {
+		for left := steps; left > 0; left -= outer {
+			if err := c.Fine.Advance(ctx, fine, 2*outer); err != nil {
 				return err
 			}
-			if err := c.Coarse.Advance(ctx, coarse, 1); err != nil {
+			if err := c.Coarse.Advance(ctx, coarse, outer); err != nil {
 				return err
 			}
 		}

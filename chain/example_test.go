@@ -42,7 +42,7 @@ func Example() {
 	}
 	const samples = 20_000
 	var mean, square float64
-	plan := chain.PaperPlan(spec.Params.Step, 1, samples)
+	plan := chain.PaperPlan(spec.Params.Step, samples)
 	err = s.Run(context.Background(), s.Start(spec.Key, nil), plan, func(_ int, z *integrators.State) error {
 		mean += z.Theta[0] / samples
 		square += z.Theta[0] * z.Theta[0] / samples

@@ -14,26 +14,36 @@ import (
 // and changes with any change of the loop that changes the numbers of chains.
 //
 // The three chains cover an integrator that adapts, the variance that full batches set
-// to 0, and inner steps with a mass and a scheme that rearranges.
+// to 0, and inner steps with a mass and a scheme that rearranges, in samples of whole
+// outer steps.
 func Fingerprint() (string, error) {
+	return digest(true, Spec{
+		Integrator: "sghmc-adaptive", Scheme: "reshuffle", Batches: 2, Key: 1,
+		Params: integrators.Params{Step: 0.1, Friction: 1.5},
+	}, Spec{
+		Integrator: "sghmc", Key: 2,
+		Params: integrators.Params{Step: 0.1, Friction: 1.5},
+	}, inner)
+}
+
+// InnerFingerprint digests a chain with inner steps whose samples lie between two
+// refreshments. Such chains have it in their keys besides Fingerprint.
+func InnerFingerprint() (string, error) { return digest(false, inner) }
+
+// inner is the chain of the fingerprints that has inner steps.
+var inner = Spec{
+	Integrator: "lietrotter", Scheme: "repartition", Batches: 3, Key: 3,
+	Params: integrators.Params{
+		Step: 0.2, Friction: 0.7, Inner: 3, InvMass: []float64{0.8, 1.3},
+	},
+}
+
+// digest digests the chains of the specs under one noise, with their samples at the ends
+// of whole outer steps or where the paper's plan has them.
+func digest(whole bool, specs ...Spec) (string, error) {
 	d := fingerprint.New()
 	noise := &fingerprint.Noise{}
-	for _, spec := range []Spec{
-		{
-			Integrator: "sghmc-adaptive", Scheme: "reshuffle", Batches: 2, Key: 1,
-			Params: integrators.Params{Step: 0.1, Friction: 1.5},
-		},
-		{
-			Integrator: "sghmc", Key: 2,
-			Params: integrators.Params{Step: 0.1, Friction: 1.5},
-		},
-		{
-			Integrator: "lietrotter", Scheme: "repartition", Batches: 3, Key: 3,
-			Params: integrators.Params{
-				Step: 0.2, Friction: 0.7, Inner: 3, InvMass: []float64{0.8, 1.3},
-			},
-		},
-	} {
+	for _, spec := range specs {
 		spec.Noise = noise
 		s, err := Registries{}.New(&quartic{}, spec)
 		if err != nil {
@@ -46,8 +56,13 @@ func Fingerprint() (string, error) {
 		}
 		z := s.start(nil, noise)
 		_ = add(0, z)
-		plan := PaperPlan(spec.Params.Step, s.Integrator().Batches, 3)
+		unit := 1 // steps in which the plan counts
+		if whole {
+			unit = s.Integrator().Batches
+		}
+		plan := PaperPlan(spec.Params.Step*float64(unit), 3)
 		d.Add("plan", float64(plan.BurnIn), float64(plan.Samples), float64(plan.Thin))
+		plan.BurnIn, plan.Thin = plan.BurnIn*unit, plan.Thin*unit
 		if err := s.Run(context.Background(), z, plan, add); err != nil {
 			return "", err
 		}

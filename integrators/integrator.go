@@ -186,19 +186,28 @@ func (in *Instance) NewState() *State {
 	return z
 }
 
-// OuterSteps runs count outer steps. next is called before each kernel and returns the
-// force of the next mini-batch. Many steps in one call are faster than one by one if the
-// forces are FusedForces. It panics if a force lacks what the integrator's Needs say.
+// OuterSteps runs count outer steps: see Steps.
 func (in *Instance) OuterSteps(z *State, next func() Force, n Noise, count int) {
-	var ahead any // see Kick.step
+	in.Steps(z, next, n, 0, count*in.Batches)
+}
+
+// Steps runs count kernels of a chain that has run done of them, and refreshes after each
+// that completes an outer step. next is called before each kernel and returns the force
+// of the next mini-batch. Many steps in one call are faster than one by one if the forces
+// are FusedForces. It panics if a force lacks what the integrator's Needs say.
+func (in *Instance) Steps(z *State, next func() Force, n Noise, done int64, count int) {
+	var ahead any                                    // see Kick.step
+	left := in.Batches - int(done%int64(in.Batches)) // kernels before the next refreshment
 	for range count {
-		for range in.Batches {
-			if k, ok := in.Kernel.(follower); ok {
-				ahead = k.step(z, next(), n, ahead)
-			} else {
-				in.Kernel.Step(z, next(), n)
-			}
+		if k, ok := in.Kernel.(follower); ok {
+			ahead = k.step(z, next(), n, ahead)
+		} else {
+			in.Kernel.Step(z, next(), n)
 		}
+		if left--; left > 0 {
+			continue
+		}
+		left = in.Batches
 		if in.Refresh != nil {
 			in.Refresh.Step(z, nil, n)
 			ahead = nil

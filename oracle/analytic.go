@@ -73,19 +73,24 @@ const replicateSets, replicateDraws = 40, 100
 // number).
 func (a *Analytic) scatterOver(sets int) float64 {
 	rng := rand.New(rand.NewPCG(2, 0)) // pinned: the same in every record
-	theta, draws := make([]float64, a.law.Dim()), make([][]float64, replicateDraws)
 	distances := make([]float64, sets)
 	for k := range distances {
-		for i := range draws {
-			a.DrawStart(theta, rng)
-			draws[i] = make([]float64, a.law.Outputs())
-			a.mu.Lock()
-			a.law.Predict(draws[i], theta)
-			a.mu.Unlock()
-		}
-		distances[k] = a.Distance(draws)
+		distances[k] = a.Distance(a.draws(replicateDraws, rng))
 	}
 	return stat.StdDev(distances, nil)
+}
+
+// draws returns the predictive values of n independent exact draws, [draw][output].
+func (a *Analytic) draws(n int, rng *rand.Rand) [][]float64 {
+	theta, draws := make([]float64, a.law.Dim()), make([][]float64, n)
+	for i := range draws {
+		a.DrawStart(theta, rng)
+		draws[i] = make([]float64, a.law.Outputs())
+		a.mu.Lock()
+		a.law.Predict(draws[i], theta)
+		a.mu.Unlock()
+	}
+	return draws
 }
 
 // DrawStart stores an exact draw from the posterior in theta.

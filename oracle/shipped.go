@@ -14,7 +14,7 @@ import (
 // shipped holds a file for each data set whose reference of split 0 travels with the
 // program.
 //
-//go:embed shipped
+//go:embed shipped/*.json.gz
 var shipped embed.FS
 
 // shippedBody is a reference in a compact form: each predictive value as one of 2¹⁶

@@ -122,7 +122,7 @@ func newEvaluation(c Case, all *table.Table) *evaluation {
 // FloorColumns tell floors apart: chains that differ in other settings share one, so that
 // it does not favour a side of a ratio.
 var FloorColumns = []string{
-	"dataset", "split", "seed", "model", "observe", "samples", "friction",
+	"dataset", "split", "seed", "model", "observe", "samples", "friction", "start",
 }
 
 // Floors returns the distance that chains without visible error have, their autocorrelation

@@ -16,7 +16,7 @@ import (
 // madeUp is a table with the columns of claims, whose rows are invented.
 func madeUp() *table.Table {
 	var columns []table.Column
-	text := "record dataset model observe integrator parameters estimator scheme precision oracle key observable problem mass law check verdict study made"
+	text := "record dataset model observe integrator parameters estimator scheme precision oracle key observable problem mass law check verdict study made start"
 	for _, name := range strings.Fields(text) {
 		columns = append(columns, table.Column{Name: name, Kind: table.Text})
 	}
@@ -34,7 +34,8 @@ func chainRow(t *table.Table, dataset string, seed int, integrator string, h, ks
 	row := map[string]any{
 		"record": bench.CellRecord, "dataset": dataset, "seed": seed, "split": 0, "integrator": integrator, "h": h,
 		"ks": ks, "ks_self": 0.1, "ks_self_sd": 0.01, "diverged": false, "missing": false, "oracle": dataset,
-		"key": fmt.Sprint(dataset, seed, integrator, h),
+		"start": bench.AtTruth,
+		"key":   fmt.Sprint(dataset, seed, integrator, h),
 	}
 	for name, v := range more {
 		row[name] = v
@@ -294,6 +295,23 @@ func TestPairsDecide(t *testing.T) {
 		if finite := c.statistic == bench.RatioStatistic; finite && (f.Excess == nil || f.Distance == nil) {
 			t.Errorf("%s: excess %v, distance %v: want both", c.what, f.Excess, f.Distance)
 		}
+	}
+}
+
+// The floor of chains that start at the truth is not that of a control from other starts.
+func TestControlsLeaveTheFloorAlone(t *testing.T) {
+	rows := func(control bool) *table.Table {
+		out := pairsOf(8, func(i int) (float64, float64) { return 0.1 + 0.001*float64(i%3), 0.1 })
+		for i := range 8 {
+			if control { // at the smallest step
+				chainRow(out, fmt.Sprint("set", i), 1, "other", 0.001, 0.9, map[string]any{"K": 1, "nl": 1, "start": "prior"})
+			}
+		}
+		return out
+	}
+	want, got := decidePairs(bench.RatioStatistic, 0.9, 1.1, rows(false)), decidePairs(bench.RatioStatistic, 0.9, 1.1, rows(true))
+	if want.Verdict != Confirmed || got.Summary != want.Summary {
+		t.Errorf("with a control %q, without %q", got.Summary, want.Summary)
 	}
 }
 

@@ -66,7 +66,7 @@ func isaCell(dataset, model, integrator string, h float64, batch, samples int) b
 	if err != nil {
 		panic(err)
 	}
-	plan := chain.PaperPlan(h, 1, samples)
+	plan := chain.PaperPlan(h, samples)
 	return bench.Cell{
 		Observe: bench.Distance, Dataset: dataset, Model: model, Integrator: integrator, Inner: 1, Friction: 5, Scheme: "reshuffle",
 		Batches: chain.Batches(d.TrainRows, batch), BatchSize: batch, Step: h, Samples: samples, Thin: plan.Thin, BurnIn: plan.BurnIn,

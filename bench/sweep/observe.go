@@ -12,7 +12,6 @@ import (
 	"hambench/bench"
 	"hambench/chain"
 	"hambench/integrators"
-	"hambench/integrators/noise"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
@@ -83,10 +82,11 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		width, record = in.Target.Dim(), func(dst, theta []float64) { copy(dst, theta) }
 	}
 	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
-	// the prior mean, where there is no truth to draw from
-	start := make([]float64, in.Target.Dim())
+	start, err := startOf(ctx, c, in)
+	if err != nil {
+		return err
+	}
 	if in.Truth != nil {
-		in.Truth.DrawStart(start, noise.New(c.Chain().Key, noise.StreamStart).Rand())
 		self := in.Truth.SelfDistanceOf(c.Samples)
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
 		if ref, ok := in.Truth.(*oracle.Reference); ok {
@@ -105,6 +105,16 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	}
 	summarize(r, in, draws)
 	return nil
+}
+
+// startOf returns where a cell's chain starts: nil for a draw of the prior. Without a truth
+// to start at it is the prior's mean.
+func startOf(ctx context.Context, c bench.Cell, in Inputs) ([]float64, error) {
+	where := c.Start()
+	if where == oracle.AtTruth && in.Truth == nil {
+		return make([]float64, in.Target.Dim()), nil
+	}
+	return oracle.StartAt(ctx, where, in.Target, in.Truth, c.Chain().Key)
 }
 
 // account records the work of a chain that has ended, and whether it diverged,

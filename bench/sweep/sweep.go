@@ -403,21 +403,25 @@ func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, 
 
 // truth returns what starts and judges a cell's chain and, of reference chains, the
 // machine, if that is another one.
-// An exact posterior is made once for a data set, split and model, however many chains it
-// judges.
+// An exact posterior, or its draws, are made once for a data set, split and model, however
+// many chains they judge.
 func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (oracle.Truth,
 	*store.Machine, error) {
 	switch c.Oracle {
 	case "":
 		return nil, nil, nil
 	case bench.Analytic: // made once for all cells that it serves
-		of := fmt.Sprintf("%s %d %s", c.Dataset, c.Split, c.Model)
+		of := fmt.Sprintf("%s %d %s %v", c.Dataset, c.Split, c.Model, c.ExactDraws)
 		get, _ := s.analytic.LoadOrStore(of, sync.OnceValues(func() (oracle.Truth, error) {
 			t, err := target()
 			if err != nil {
 				return nil, err
 			}
-			return oracle.NewAnalytic(c.Model, t)
+			law, err := oracle.NewAnalytic(c.Model, t)
+			if err != nil || c.ExactDraws == nil {
+				return law, err
+			}
+			return law.Sampled(*c.ExactDraws), nil
 		}))
 		t, err := get.(func() (oracle.Truth, error))()
 		return t, nil, err

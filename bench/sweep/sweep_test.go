@@ -278,6 +278,82 @@ func TestPathsNameEveryParameter(t *testing.T) {
 	}
 }
 
+// A chain starts where its cell says: with a step near 0 its path is its start. The prior of
+// the two parameters is N(0, 1), whose draws are nearer to 0 than 0.01 once in 20 000 seeds.
+func TestChainsStartWhereTheirCellsSay(t *testing.T) {
+	starts := make(map[string]float64)
+	for _, where := range oracle.Starts {
+		target, err := builtin(t).Target(t.Context(), "logistic", 0, "logistic", models.Options{Precision: "float64"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := bench.Cell{
+			Observe: bench.Path, Dataset: "logistic", Model: "logistic", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "full", Batches: 1,
+			Step: 1e-9, Samples: 1, Thin: 1, Seed: 1, Precision: "float64",
+		}
+		if where != oracle.AtTruth {
+			c.More = map[string]any{"start": where}
+		}
+		r, err := Compute(t.Context(), c, Inputs{Target: target})
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts[where] = r.Series["theta0"][0]
+	}
+	// Without a truth a path starts at the prior's mean.
+	if at := starts[oracle.AtTruth]; math.Abs(at) > 1e-6 {
+		t.Errorf("θ₀ = %v: want the prior's mean", at)
+	}
+	if p, w := starts[oracle.AtPrior], starts[oracle.AtTypical]; math.Abs(p) < 0.01 || math.Abs(w) < 0.01 || math.Abs(p-w) < 1e-6 {
+		t.Errorf("θ₀ = %v at a prior draw, %v at a typical position", p, w)
+	}
+}
+
+// A cell with exact draws is judged by them: its chain of 20 draws has a two-sample
+// distance, a multiple of a 200th of 1/20, to each of 5 sets on each output, and starts at
+// the posterior.
+func TestCellsOfKnownPosteriorsAreComparedWithDraws(t *testing.T) {
+	target := func() models.Target {
+		x, err := builtin(t).Target(t.Context(), "linear", 0, "linear", models.Options{Precision: "float64"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	law, err := oracle.NewAnalytic("linear", target())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{Runner: &Runner{}}
+	c := bench.Cell{
+		Observe: bench.Distance, Dataset: "linear", Model: "linear", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "full", Batches: 1,
+		Step: 0.05, Samples: 20, Thin: 50, Seed: 1, Precision: "float64", Oracle: bench.Analytic,
+	}
+	distances := make(map[bool]bench.Result)
+	for _, sampled := range []bool{false, true} {
+		if sampled {
+			c.ExactDraws = &oracle.ExactDraws{Chains: 5, Samples: 200, Seed: 1}
+		}
+		truth, _, err := s.truth(c, func() (models.Target, error) { return target(), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := law.SelfDistanceOf(20)
+		if sampled {
+			want = law.Sampled(*c.ExactDraws).SelfDistanceOf(20)
+		}
+		r, err := Compute(t.Context(), c, Inputs{Target: target(), Truth: truth})
+		if err != nil || r.KSSelf != want.Mean || math.Abs(r.KS-want.Mean) > 5*want.SD {
+			t.Errorf("exact draws %v: distance %v, self-distance %v, %v: want %+v", sampled, r.KS, r.KSSelf, err, want)
+		}
+		distances[sampled] = r
+	}
+	steps := distances[true].KS * 200 * 200 * 5
+	if math.Abs(steps-math.Round(steps)) > 1e-6 || distances[true].KSSelf <= distances[false].KSSelf {
+		t.Errorf("%+v is no distance between samples", distances[true])
+	}
+}
+
 func TestDensityBoxHoldsTheMass(t *testing.T) {
 	s, _ := runSmall(t, t.TempDir(), nil)
 	for _, r := range results(s) {

@@ -30,7 +30,7 @@ func BenchmarkWorkers(b *testing.B) {
 	spec := oracle.NewSpec("teacher-reg", 0, "bnn")
 	spec.Chains, spec.Samples, spec.Thin, spec.BurnIn, spec.MaxError = 2, 8, 10, 500, 1
 	study := bench.Study{ID: "workers", References: []bench.ReferenceJob{{Spec: spec}}}
-	plan := chain.PaperPlan(0.01, 1, 200)
+	plan := chain.PaperPlan(0.01, 200)
 	for seed := range uint64(8) {
 		study.Cells = append(study.Cells, bench.Job{Cell: bench.Cell{
 			Observe: bench.Distance, Dataset: spec.Dataset, Model: spec.Model, Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "reshuffle",

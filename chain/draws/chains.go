@@ -25,16 +25,15 @@ type Chains struct {
 	Target func(context.Context) (models.Target, error)
 	Spec   chain.Spec
 	Plan   chain.Plan
+	// Start returns where the chain of a key starts, nil for a draw of the prior. A nil
+	// Start is oracle.AtTypical.
+	Start func(ctx context.Context, t models.Target, key uint64) ([]float64, error)
 	// Note, if not nil, is called with what the first chain's estimator says of itself.
 	Note func(string)
 	// Progress, if not nil, is called after each draw of all chains, with the numbers
 	// of draws written and of all.
 	Progress func(done, total int)
 }
-
-// warmUpKeys is the bit of a key that sets the warm-up's random streams apart from the
-// chain's.
-const warmUpKeys = 1 << 63
 
 // Run runs as many chains as the writer's header says, all at once, and writes
 // their draws. It returns how many draws were written and the work done for them.
@@ -91,23 +90,27 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 	return written, done, err
 }
 
-// run runs chain i, from a start that oracle.WarmUp finds, and calls put with each of
-// its draws. It returns the work of the chain without that of the warm-up.
+// run runs chain i, and calls put with each of its draws. It returns the work of the chain
+// without that of finding its start.
 func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error) (
 	chain.Counts, error) {
 	target, err := c.Target(ctx)
 	if err != nil {
 		return chain.Counts{}, err
 	}
-	// The warm-up has streams of its own, so that a chain's numbers are the same whether
-	// its start was found here or given.
 	spec := c.Spec
 	spec.Key += uint64(i)
 	sampler, err := c.Parts.New(target, spec)
 	if err != nil {
 		return chain.Counts{}, err
 	}
-	start, err := oracle.WarmUp(ctx, target, spec.Key^warmUpKeys)
+	find := c.Start
+	if find == nil {
+		find = func(ctx context.Context, t models.Target, key uint64) ([]float64, error) {
+			return oracle.StartAt(ctx, oracle.AtTypical, t, nil, key)
+		}
+	}
+	start, err := find(ctx, target, spec.Key)
 	if err != nil {
 		return chain.Counts{}, err
 	}

@@ -33,7 +33,9 @@ and the draw, then the parameters (theta0 …), or with --predictions the predic
 values at the test inputs (f0 …): standardised targets, or class probabilities (one
 per row for two classes, one per row and class for more). zarr is a folder for ArviZ
 and xarray (docs/draws.md), which gets its name when it is complete. A chain starts
-at a typical position, found from a draw of the prior by growing steps. Without --h
+at a typical position, found from a draw of the prior by growing steps; the chains of
+studies start at the truth, as with --start truth: an exact draw or, of a posterior
+that is not known, the end of one of its reference chains. Without --h
 the step is a quarter of the largest at which trial chains stay finite, which takes a
 second or two to estimate, but at most 1/(2C). A chain that diverges ends the run with
 exit code 1.`,
@@ -41,7 +43,7 @@ exit code 1.`,
 			"0.4 --friction 2 --samples 1000",
 		RunE: f.run,
 	}
-	f.register(c, posteriorFlags+" exec-timeout")
+	f.register(c, posteriorFlags+" exec-timeout out")
 	fs := c.Flags()
 	f.registerSettings(fs)
 	oneOf(fs, &f.format, "format",
@@ -84,6 +86,9 @@ func (f *sampleFlags) registerSettings(fs *pflag.FlagSet) {
 			continue
 		}
 		v := &settingValue{Setting: s, cell: &f.cell}
+		if s.Default == oracle.AtTruth { // which a posterior may have to be sampled for first
+			s.Default = oracle.AtTypical
+		}
 		if s.Default != nil {
 			if err := v.Set(fmt.Sprint(s.Default)); err != nil {
 				panic(fmt.Sprintf("hambench: default of --%s: %v", s.Flag, err)) // tests read all
@@ -189,7 +194,7 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 		fmt.Fprintf(f.stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n",
 			step, largest)
 	}
-	f.Plan = chain.PaperPlan(cell.Step, cell.Inner, cell.Samples)
+	f.Plan = chain.PaperPlan(cell.Step, cell.Samples)
 	f.Plan.Thin = cmp.Or(cell.Thin, f.Plan.Thin)
 	f.Plan.BurnIn = max(0, cmp.Or(cell.BurnIn, f.Plan.BurnIn)) // NoBurnIn is below 0
 	cell.Thin, cell.BurnIn = f.Plan.Thin, f.Plan.BurnIn
@@ -197,12 +202,40 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 		error) {
 		return f.target(ctx, cell.Precision)
 	}
+	if err := f.setStart(ctx); err != nil {
+		return err
+	}
 	f.Note = func(note string) { fmt.Fprintln(f.stderr, "hambench: "+note) }
 	if f.chains > 1 {
 		told := progress(f.stderr, "sample")
 		f.Progress = func(done, total int) { told(float64(done) / float64(total)) }
 	}
 	return cmp.Or(chain.Registries{}.Check(f.Spec), f.Plan.Check())
+}
+
+// setStart says where the chains start. A truth that they start at is the exact posterior,
+// or the reference that judge would use.
+func (f *sampleFlags) setStart(ctx context.Context) error {
+	var truth oracle.Truth
+	if f.cell.Start() == oracle.AtTruth {
+		t, err := f.Target(ctx)
+		if err != nil {
+			return err
+		}
+		if models.CapabilitiesOf(t).Analytic != nil {
+			truth, err = oracle.NewAnalytic(f.model, t)
+		} else {
+			f.asked.Name = bench.Profiles()[0].Name // of which a reference takes nothing
+			truth, _, err = f.reference(ctx, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	f.Start = func(ctx context.Context, t models.Target, key uint64) ([]float64, error) {
+		return oracle.StartAt(ctx, f.cell.Start(), t, truth, key)
+	}
+	return nil
 }
 
 // runCoupled writes the differences of the draws of two coupled chains, and then
@@ -246,6 +279,9 @@ func (f *sampleFlags) checkFlags(format draws.Format) error {
 		return usage.Errorf("--to %s: %s goes to standard output", f.to, f.format)
 	case format.Folder && f.predictions:
 		return usage.Errorf("--predictions: --format %s holds them with the parameters", f.format)
+	case f.coupled && f.cell.Start() != oracle.AtTypical:
+		return usage.Errorf("--start %s: coupled chains start at a typical position",
+			f.cell.Start())
 	case f.coupled && (f.chains > 0 || format.Folder || f.cell.Samples < 4):
 		return usage.Errorf("--coupled: want --format csv or jsonl, no --chains, and 4 samples " +
 			"or more")

@@ -90,9 +90,9 @@ func (p Cheapest) Text() string {
 // newRankings ranks integrators by what they cost, per data set, until a chain was where right
 // ones are, from the rows of cells, each once. There is a ranking for each friction at which
 // several integrators ran: one with its best of five frictions is not compared with one at a
-// single friction.
+// single friction. Controls from other starts are not ranked.
 func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
-	judged := cells.Where("observe", string(bench.Distance))
+	judged := cells.Where("observe", string(bench.Distance)).Where("start", bench.AtTruth)
 	integrator, err := bench.LookupSettings([]string{"integrator"}, cells)
 	if err != nil {
 		panic(err) // the program declares it

@@ -215,6 +215,32 @@ func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
 	}
 }
 
+// A control from other starts is not ranked.
+func TestControlsAreNotRanked(t *testing.T) {
+	var plan bench.Plan
+	m := make(memory)
+	for _, c := range []struct {
+		start  string
+		passes int64
+	}{{"", 200}, {"prior", 100}} {
+		cell := bench.Cell{Observe: bench.Distance, Dataset: "boston", Integrator: "leapfrog", Friction: 5, Batches: 1, BatchSize: bench.Full, Step: 0.01}
+		other := cell
+		other.Integrator = "mt3"
+		for _, cell := range []bench.Cell{cell, other} {
+			if c.start != "" {
+				cell.More = map[string]any{"start": c.start}
+			}
+			plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
+			m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1, KSSelf: 0.1, Gradients: c.passes})
+		}
+	}
+	got := places(newRankings(chains(bench.Results{Store: m}.Table([]bench.Plan{plan}))))
+	want := map[string]string{"5 leapfrog boston": "200 full batch, η = 0.01", "5 mt3 boston": "200 full batch, η = 0.01"}
+	if !maps.Equal(got, want) {
+		t.Errorf("ranked %v, want %v", got, want)
+	}
+}
+
 // Every verdict stands in its place as what it is, and every estimator and parameter
 // set has a row.
 func TestTheMatrixOfOrdersShowsEveryVerdict(t *testing.T) {

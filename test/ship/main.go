@@ -1,8 +1,6 @@
-//go:build ignore
-
-// Make writes the reference chains of split 0 that travel with the program: those that
-// the store of a folder has, which `hambench judge --dataset NAME --checks --rebuild`
-// makes there. Usage, in the folder of the repository: go run oracle/shipped/make.go OUT
+// Ship writes the reference chains of split 0 that travel with the program: those that the
+// store of a folder OUT has, where `hambench judge --dataset NAME --checks --rebuild --out
+// OUT` makes them. Usage, in the folder of the repository: go run ./test/ship OUT
 package main
 
 import (
@@ -25,12 +23,15 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("want the folder whose store has the references")
 	}
-	if err := ship(os.Args[1]); err != nil {
+	to := filepath.Join("oracle", "shipped")
+	if err := ship(os.Args[1], to, datasets.Builtin()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func ship(out string) error {
+// ship writes the files of the data sets whose references the store of out has into the
+// folder to.
+func ship(out, to string, sets datasets.Registry) error {
 	resolver, err := datasets.NewResolver("")
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func ship(out string) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range datasets.Builtin() {
+	for _, d := range sets {
 		key, err := keys.Reference(context.Background(), oracle.NewSpec(d.Name, 0, d.Model))
 		if err != nil {
 			fmt.Printf("%s: %v\n", d.Name, err)
@@ -54,7 +55,7 @@ func ship(out string) error {
 		if err != nil {
 			return err
 		}
-		path := filepath.Join("oracle", "shipped", d.Name+".json.gz")
+		path := filepath.Join(to, d.Name+".json.gz")
 		if err := os.WriteFile(path, file, 0o644); err != nil {
 			return err
 		}
