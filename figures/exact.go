@@ -9,12 +9,17 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/internal/distinct"
 	"hambench/paper"
 )
+
+// ObservableLabel is the name for people of an observable that figures show; "" for others.
+func ObservableLabel(name string) string { return observableLabels[name] }
 
 // observableLabels are the observables of stationary laws that the figure of orders shows, and
 // their names on panels. For each kind of problem there is one of the position alone and one
@@ -66,8 +71,9 @@ var (
 			record: bench.ErrorRecord, column: "error", x: "h", of: "observable",
 			axes:   [2]axis{stepAxis, {Label: "absolute error of the stationary expectation"}},
 			powers: orders, legend: ordersLegend,
-			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those that the " +
-				"integrator claims for what the panel shows. Exact: the error is round-off.",
+			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those of the full " +
+				"batch: fitted to what the panel shows, and claimed by the integrator. " +
+				"Exact: the error is round-off.",
 		},
 		// Distances of θ's law: of one order with its error, but in one unit for all problems.
 		bench.OnKolmogorov: {
@@ -349,7 +355,11 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	if len(g.facets) == 1 && errors { // whose height the label would exceed
 		y.Label = "absolute error"
 	}
-	f.legend = g.legend(func(i int) string { return g.names[i] }, categorical)
+	look := categorical
+	if g.chart.lines[0] == "integrator" { // as in all other figures
+		look = func(i int) style { return stylesOf(g.names)[i] }
+	}
+	f.legend = g.legend(func(i int) string { return g.names[i] }, look)
 	f.addSlopes(q.legend, y.Lost)
 	// What all figures of exact errors say, then what this one shows.
 	f.Caption = "Computed without Monte Carlo. " + q.caption +
@@ -375,8 +385,11 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 		var drawn []*panel
 		for k, p := range row {
 			column := g.columnsOf[k]
-			out := g.draw(p, x, y, categorical, slopes(x, y, q.powers...)...)
-			out.Title = name(i) + ": " + q.label(column) + ", " + exactOf(column).Problem
+			out := g.draw(p, x, y, look, slopes(x, y, q.powers...)...)
+			out.Title = name(i) + ", " + exactOf(column).Problem
+			if q.of != "" {
+				out.Title = name(i) + ": " + q.label(column) + ", " + exactOf(column).Problem
+			}
 			out.Note = g.note(p, width)
 			drawn = append(drawn, out)
 		}
@@ -391,8 +404,8 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	return f
 }
 
-// note is what a panel says of its lines: the order that an integrator claims with the full
-// batch for the law that it shows, where lines are those of schemes; which lines lie on each
+// note is what a panel says of its lines: the order with the full batch, fitted and as the
+// integrator claims it for the law that it shows, where lines are those of schemes; which lines lie on each
 // other, being within a ratio; and why a line of the legend is not there. A line that was
 // computed is exact, where its error is round-off, or not resolved, where that is below what
 // the engine can tell.
@@ -400,7 +413,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 	if p == nil {
 		return "does not run on this problem"
 	}
-	// Notes stand in the order: the claimed order, lines on each other, lines that are not there.
+	// Notes stand in the order: the orders, lines on each other, lines that are not there.
 	var notes []string
 	reasons := []string{"exact", "not resolved", "not run"}
 	why, covered := make([][]string, len(reasons)), make([][]string, len(g.names))
@@ -423,7 +436,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 			missing(1, i)
 		case slices.Equal(g.chart.lines, []string{"scheme"}) && first.Text("scheme") == "full" &&
 			isFinite(claim):
-			notes = append(notes, "full batch: order "+decimal(claim))
+			notes = append(notes, "full batch: "+fittedText(line)+"claimed "+decimal(claim))
 		}
 	}
 	// Exact lines have gaps alone, and so would all lie on each other.
@@ -438,6 +451,25 @@ func (g *grid) note(p *facet, ratio float64) string {
 		}
 	}
 	return strings.Join(notes, "\n")
+}
+
+// fittedText is the order of a line, with a comma behind it: that which certify is certain of or,
+// where it knows a bound alone, the slope of the points drawn; "" of fewer than two.
+func fittedText(line []point) string {
+	order := line[0].Rows()[0].Number("order") // that of the whole line
+	var h, y []float64
+	for _, at := range line {
+		if at.y > 0 {
+			h, y = append(h, math.Log(at.x)), append(y, math.Log(at.y))
+		}
+	}
+	if !isFinite(order) && len(h) > 1 {
+		_, order = stat.LinearRegression(h, y, nil, false)
+	}
+	if !isFinite(order) {
+		return ""
+	}
+	return fmt.Sprintf("fitted %.1f, ", order)
 }
 
 // ranges are the axes of a quantity over all points of a grid, on panels of a width in points.

@@ -96,6 +96,32 @@ func TestDrawOrdersWithoutErrorsFails(t *testing.T) {
 	}
 }
 
+// What was fitted is not what is claimed: a panel states both.
+func TestPanelsStateFittedAndClaimedOrders(t *testing.T) {
+	for _, c := range []struct {
+		order, least float64
+		want         string
+	}{
+		{4, math.NaN(), "full batch: fitted 4.0, claimed 2"},
+		{math.NaN(), 2, "full batch: fitted 3.5, claimed 2"}, // by the points, of which a bound says less
+	} {
+		p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+		for _, rows := range m.rows {
+			if x := &rows[0].Observables[0]; rows[0].Integrator+rows[0].Scheme == "lietrotterfull" {
+				x.Order, x.AtLeast = certify.Number(c.order), certify.Number(c.least)
+				for i, h := range rows[0].Steps {
+					x.Errors[i] = certify.Number(math.Pow(h, 3.5))
+				}
+			}
+		}
+		for _, row := range figureOf(t, p, m).panels {
+			if name, _, _ := strings.Cut(row[0].Title, ":"); name == "lietrotter" && row[0].Note != c.want {
+				t.Errorf("note %q, want %q", row[0].Note, c.want)
+			}
+		}
+	}
+}
+
 // gridOf are the rows of an exact plan as its figure of errors shows them.
 func gridOf(p bench.Plan, m memory, lines string) (*grid, []bench.Setting) {
 	rows := bench.Results{Store: m}.Table([]bench.Plan{p})
@@ -167,8 +193,8 @@ func TestOrdersFigure(t *testing.T) {
 	}
 	g, of := gridOf(p, m, "")
 	f := quantities[bench.OnError].figure(g, of)
-	notes := map[string]string{"euler": "full batch: order 1\nreplacement as full", "exact": "not resolved: full",
-		"lietrotter": "full batch: order 2", "mt3": "full batch: order 3"}
+	notes := map[string]string{"euler": "full batch: fitted 1.0, claimed 1\nreplacement as full", "exact": "not resolved: full",
+		"lietrotter": "full batch: fitted 2.0, claimed 2", "mt3": "full batch: fitted 3.0, claimed 3"}
 	if len(f.panels) != 4 || !strings.Contains(f.Caption, "mt3 stands for mt3-again as well") {
 		t.Errorf("%d rows, caption %q: want a row for each of four integrators, one of which stands for another", len(f.panels), f.Caption)
 	}
@@ -323,7 +349,7 @@ func TestFiguresOfAnswers(t *testing.T) {
 		{bench.FigureSpec{Y: bench.OnWasserstein}, "step size η (simulation time)", "Wasserstein distance (standard deviations)", "lietrotter: θ, gaussian", 1, 2, "gaussian,lietrotter,1,full,theta,0.02,,0.2\ngaussian,lietrotter,1,full,theta,0.01,,0.13333333\ngaussian,lietrotter,1,full,theta,0.005,,"},
 		{bench.FigureSpec{Y: bench.OnAutocorrelation}, "step size η (simulation time)", "autocorrelation time (outer steps)", "lietrotter: θ^2, gaussian", 1, 2, "gaussian,lietrotter,1,full,theta^2,0.02,,21"},
 		{bench.FigureSpec{Y: bench.OnMSE}, "step size η (simulation time)", "mean squared error (target variances)", "lietrotter: 1000 gradients, gaussian", 2, 2, "gaussian,lietrotter,1,full,1000 gradients,0.02,1000,0.15"},
-		{bench.FigureSpec{X: bench.OnBudget, Y: bench.OnMSE, Lines: []string{"integrator"}}, "budget (gradients of a batch)", "mean squared error (target variances)", "full: best step, gaussian", 1, 1, "gaussian,lietrotter,1,full,best step,0.3,1000,0.05"},
+		{bench.FigureSpec{X: bench.OnBudget, Y: bench.OnMSE, Lines: []string{"integrator"}}, "budget (gradients of a batch)", "mean squared error (target variances)", "full, gaussian", 1, 1, "gaussian,lietrotter,1,full,best step,0.3,1000,0.05"},
 	} {
 		c.spec.Kind = "orders"
 		p.Figure = &c.spec

@@ -196,13 +196,16 @@ type drawing struct {
 	rows   *table.Table // all that the store has for the plan
 	cells  *table.Table // those of its cells, missing ones included
 	out    *Output
-	hidden int // chains that diverged and that no panel shows
+	hidden int  // chains that diverged and that no panel shows
+	single bool // panels show one chain each, of which there are no splits
 }
 
-// finite returns the rows of the chains that stayed finite; captions then count the others.
+// finite returns the rows of the chains that stayed finite, for panels of one chain each; captions
+// then count the others, and say nothing of the splits that the profile has.
 // A record from a store is intact, but may come from a program that recorded something that
 // whole does not accept.
 func (d *drawing) finite(whole func(bench.Result) bool) (of []table.Row, err error) {
+	d.single = true
 	for _, row := range present(d.cells).Rows() {
 		switch r := resultOf(row); {
 		case r.Diverged:
@@ -261,7 +264,7 @@ func (t *Table) text(width int) (string, error) {
 // caption joins the sentences with what every caption states: the profile,
 // the length of the chains, and what is missing, which is a note, too.
 func (d *drawing) caption(sentences ...string) string {
-	if d.plan.Profile != "" {
+	if d.plan.Profile != "" && !d.single {
 		sentences = slices.Insert(sentences, 0, "Profile "+d.plan.Profile+".")
 	}
 	long := d.cells.Filter(func(r table.Row) bool { // a path's caption states its steps

@@ -238,3 +238,14 @@ func TestNotesAreOfTheTable(t *testing.T) {
 		}
 	}
 }
+
+// Captions of single chains name no splits, which the profile has and their chains have not.
+func TestCaptionsOfSingleChainsNameNoSplits(t *testing.T) {
+	for _, id := range []string{"toy", "paths", "synthetic", "methods"} {
+		p := plan(t, "quick", id)
+		p.Profile = "standard, 5 splits"
+		if c := figureOf(t, p, invent(p, nil)).Caption; strings.Contains(c, "5 splits") != (id == "methods") {
+			t.Errorf("%s: caption %q", id, c)
+		}
+	}
+}

@@ -39,6 +39,10 @@ var okabeIto = []colour{
 	0x0072b2ff, 0xd55e00ff, 0x009e73ff, 0xcc79a7ff, 0xe69f00ff, 0x56b4e9ff, 0x222222ff,
 }
 
+// palette are the colours of lines: those above, and three of Tol, Colour schemes (2021), muted,
+// that are unlike them: wine, olive and indigo.
+var palette = append(slices.Clip(okabeIto), 0x882255ff, 0x999933ff, 0x332288ff)
+
 // viridis are ten stops of the map of Smith & van der Walt (matplotlib, 2015).
 var viridis = []colour{
 	0x440154ff, 0x482878ff, 0x3e4989ff, 0x31688eff, 0x26828eff,
@@ -80,9 +84,9 @@ var dashings = [][]float64{
 // categorical returns the i-th style for unordered names. After one round the
 // colours repeat, with other dashes and markers.
 func categorical(i int) style {
-	shift := 2 * (i / len(okabeIto))
+	shift := 2 * (i / len(palette))
 	return style{
-		Color: okabeIto[i%len(okabeIto)], Width: lineWidth,
+		Color: palette[i%len(palette)], Width: lineWidth,
 		Dashes: dashings[(i+shift)%len(dashings)], Marker: markers[(i+shift)%len(markers)],
 	}
 }
@@ -106,31 +110,40 @@ var integratorStyles = []string{
 }
 
 // stylesOf returns the styles of a figure's integrators. One that is not in the list, such as a
-// splitting word or a user's own integrator, gets a colour and a marker that no other in the
-// figure has, as long as any are left.
+// splitting word or a user's own integrator, or whose colour another one before it has, gets a
+// colour that no other in the figure has, and a marker, as long as any are left.
 func stylesOf(names []string) []style {
 	styles := make([]style, len(names))
 	for i, name := range names {
-		if listed := slices.Index(integratorStyles, name); listed >= 0 {
-			styles[i] = categorical(listed)
+		listed := slices.Index(integratorStyles, name)
+		if listed < 0 {
+			continue
+		}
+		own := categorical(listed)
+		if !slices.ContainsFunc(styles, func(s style) bool { return s.Color == own.Color }) {
+			styles[i] = own
 		}
 	}
-	for i, name := range names {
-		if !slices.Contains(integratorStyles, name) {
+	for i := range names {
+		if styles[i].Width == 0 {
 			styles[i] = unlike(styles, len(integratorStyles)+i)
 		}
 	}
 	return styles
 }
 
-// unlike returns a style whose colour and marker none of the styles has, or the i-th if all are
-// taken.
+// unlike returns a style whose colour and marker none of the styles has, or else one whose colour
+// none has, or the i-th if all are taken.
 func unlike(styles []style, i int) style {
-	for k := range len(okabeIto) * len(markers) {
-		own := categorical(len(integratorStyles) + k)
-		taken := func(s style) bool { return s.Color == own.Color || s.Marker == own.Marker }
-		if !slices.ContainsFunc(styles, taken) {
-			return own
+	for _, marked := range []bool{true, false} {
+		for k := range len(palette) * len(markers) {
+			own := categorical(len(integratorStyles) + k)
+			taken := func(s style) bool {
+				return s.Color == own.Color || marked && s.Marker == own.Marker
+			}
+			if !slices.ContainsFunc(styles, taken) {
+				return own
+			}
 		}
 	}
 	return categorical(i)

@@ -25,6 +25,10 @@ type Published struct {
 	SD      float64 // 0 if the paper states none
 }
 
+// Deviations returns by how many of the published standard deviations a mean is above the
+// published one. A deviation is printed to two digits, so that it is taken as rounding larger.
+func (p Published) Deviations(mean float64) float64 { return (mean - p.Mean) / (p.SD + rounding) }
+
 //go:embed published.toml
 var publishedText string
 

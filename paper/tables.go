@@ -91,7 +91,7 @@ func compareScores(published []Published, rows *table.Table) (out []tableEntry) 
 		t.mean = stat.Mean(t.ours, nil)
 		t.difference = t.mean - p.Mean
 		if p.SD > 0 {
-			t.difference /= p.SD + rounding
+			t.difference = p.Deviations(t.mean)
 		}
 		out = append(out, t)
 	}

@@ -51,6 +51,7 @@ type Page struct {
 	Running string
 	// Missing counts the cells and exact jobs without a result, of Wanted.
 	Missing, Wanted int
+	Chains, Judged  int                // that were run, and those of them whose distance was taken
 	Warnings        []string           // what is missing or could not be drawn, each once
 	Claims          []paper.Decision   // of the program: those that are decided first
 	Studies         []Study            // that have any result
@@ -119,6 +120,8 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	slices.SortStableFunc(p.Claims, func(a, b paper.Decision) int {
 		return cmp.Compare(rank(a.Verdict), rank(b.Verdict))
 	})
+	p.Chains = cells.Len() - cells.Where("observe", string(bench.Density)).Len()
+	p.Judged = cells.Where("observe", string(bench.Distance)).Len()
 	p.Rankings, p.Orders = newRankings(cells), newOrders(rows)
 	return p
 }

@@ -9,6 +9,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/figures"
 	"hambench/integrators"
 	"hambench/paper"
 )
@@ -159,8 +160,8 @@ func reached(places []Cheapest) float64 {
 // Order is a place of a matrix of orders: what certify found for a sampler under a scheme.
 type Order struct {
 	certify.Row
-	// Position and Joint are the orders of the law of the position and of the joint law, as
-	// certify.Row.Orders has them.
+	// Position and Joint are the orders of the law of the position and of what the momentum takes
+	// part in, as certify.Row.Orders has them, each with the observable that it is of.
 	Position, Joint string
 	Verdict         certify.Verdict // the worst of all observables
 }
@@ -170,6 +171,10 @@ func (o *Order) Plain() bool {
 	return o.Verdict == certify.Confirmed || o.Verdict == certify.Exact
 }
 
+// judged are the observables whose orders a place states, by the kind of its problem: of Gaussian
+// and of scalar ones. That of the latter is of r alone, and may be of a higher order than θ's.
+var judged = [][2]string{{"theta.cov", "joint.cov"}, {"theta^2", "r^2"}}
+
 // newOrder makes a place of the exact errors of a sampler under a scheme; nil of none.
 func newOrder(t *table.Table) *Order {
 	if t == nil {
@@ -177,6 +182,14 @@ func newOrder(t *table.Table) *Order {
 	}
 	o := &Order{Row: exactOf(t.Rows()[0]), Verdict: certify.Exact}
 	o.Position, o.Joint = o.Orders()
+	of := judged[0]
+	if slices.ContainsFunc(o.Observables, func(x certify.Observable) bool {
+		return x.Name == judged[1][1]
+	}) {
+		of = judged[1]
+	}
+	o.Position = figures.ObservableLabel(of[0]) + " " + o.Position
+	o.Joint = figures.ObservableLabel(of[1]) + " " + o.Joint
 	for _, x := range o.Observables { // one refuted law refutes the sampler
 		o.Verdict = certify.Worse(o.Verdict, x.Verdict)
 	}

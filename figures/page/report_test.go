@@ -292,6 +292,53 @@ func TestTheMatrixOfOrdersShowsEveryVerdict(t *testing.T) {
 	}
 }
 
+// A place names the observables that its orders are of: on a scalar problem the second is of r
+// alone, and no joint law.
+func TestPlacesNameTheirObservables(t *testing.T) {
+	for want, names := range map[string][2]string{
+		"cov θ 2 · cov(θ, r) 1": {"theta.cov", "joint.cov"}, "E θ² 2 · E r² 3": {"theta^2", "r^2"},
+	} {
+		row := certify.Row{Problem: "p", Integrator: "mt3", Inner: 1, Scheme: "full", Steps: []float64{0.1}}
+		for i, name := range names {
+			one := []certify.Number{1}
+			order := map[bool]certify.Number{true: 2, false: 3}[i == 0]
+			if name == "joint.cov" {
+				order = 1
+			}
+			row.Observables = append(row.Observables, certify.Observable{Name: name, Order: order, Errors: one, Resolution: one, Verdict: certify.Confirmed})
+		}
+		m := make(memory)
+		m.put(t, store.Exact, "key", []certify.Row{row})
+		plan := bench.Plan{Study: bench.Study{Exact: []bench.ExactJob{{Key: "key", Purpose: bench.OfOrders, Exact: bench.Exact{Name: "p", Integrator: "mt3", Inner: 1}}}}}
+		p := &Page{Orders: newOrders(bench.Results{Store: m}.Table([]bench.Plan{plan}))}
+		var b bytes.Buffer
+		if err := p.Write(&b); err != nil || !strings.Contains(b.String(), "<summary>"+want+"</summary>") {
+			t.Errorf("the page lacks %q (%v): %+v", want, err, p.Orders[0].Rows[0].Places[0])
+		}
+	}
+}
+
+// Where nothing can be ranked the page says what has been run.
+func TestRankingWithoutComparisonsSaysWhatWasRun(t *testing.T) {
+	for want, observe := range map[string][]bench.Observable{
+		"No chain has been run yet.": {bench.Density},
+		"Nothing to rank: of 1 chain that was run, 0 are judged by the distance to the posterior, and at no friction those of several integrators.":  {bench.Density, bench.Path},
+		"Nothing to rank: of 2 chains that were run, 1 is judged by the distance to the posterior, and at no friction those of several integrators.": {bench.Histogram, bench.Distance},
+	} {
+		var plan bench.Plan
+		m := make(memory)
+		for _, o := range observe {
+			cell := bench.Cell{Observe: o, Dataset: "toy", Integrator: "leapfrog", Friction: 1, Batches: 1, BatchSize: bench.Full, Step: 0.1}
+			plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
+			m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1})
+		}
+		var b bytes.Buffer
+		if err := New([]bench.Plan{plan}, bench.Results{Store: m}).Write(&b); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%v: the page lacks %q (%v)", observe, want, err)
+		}
+	}
+}
+
 // A page of a run under way loads itself again; one of a run that has ended does
 // not.
 func TestARunningPageLoadsItselfAgain(t *testing.T) {
