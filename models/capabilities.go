@@ -20,6 +20,7 @@ type Capabilities struct {
 	Analytic       Analytic
 	Scorer         Scorer
 	Described      Described
+	Named          Named
 	// Name stands for the target's model in messages: the result of its method
 	// Name, or its Go type if it has none.
 	Name string
@@ -43,6 +44,7 @@ func CapabilitiesOf(t Target) Capabilities {
 	c.Analytic, _ = t.(Analytic)
 	c.Scorer, _ = t.(Scorer)
 	c.Described, _ = t.(Described)
+	c.Named, _ = t.(Named)
 	c.sourced, _ = t.(sourced)
 	if named, ok := t.(interface{ Name() string }); ok {
 		c.Name = named.Name()
@@ -132,6 +134,12 @@ type Scorer interface {
 	// calibration error (ece) for classification. The map is empty without test
 	// targets or without draws.
 	Scores(draws [][]float64) map[string]float64
+}
+
+// Named is a Target whose parameters have names, nil on data where they have none.
+type Named interface {
+	Target
+	Parameters() []string
 }
 
 // Described is a Target that says what it computes, for programs in other languages.

@@ -102,6 +102,14 @@ func cosines(x []float64, _ int) []float64 {
 
 func (t *linear) Name() string { return "linear" }
 
+// Parameters implements Named; the weights of random features have no names.
+func (t *linear) Parameters() []string {
+	if t.split.Features == 1 {
+		return nil
+	}
+	return t.affineParameters()
+}
+
 // Potential returns ½|w|² + |Φw − y|²/2σ².
 func (t *linear) Potential(theta []float64) float64 {
 	checkLen(t.dim, theta)

@@ -55,6 +55,9 @@ func withOnes(x []float64, width int) []float64 {
 
 func (t *logistic) Name() string { return "logistic" }
 
+// Parameters implements Named.
+func (t *logistic) Parameters() []string { return t.affineParameters() }
+
 // Potential returns ½|θ|² + Σ_i log(1 + exp(z_i)) − c_i z_i, with z_i = θᵀφ(x_i) and
 // the class c_i.
 func (t *logistic) Potential(theta []float64) float64 {

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -14,6 +15,19 @@ type scores struct{ split *datasets.Split }
 
 // Scores implements Scorer.
 func (s scores) Scores(draws [][]float64) map[string]float64 { return Score(s.split, draws) }
+
+// affineParameters returns the names of the parameters of θᵀ(1, x).
+func (s scores) affineParameters() []string {
+	names := []string{"intercept"}
+	for i := range s.split.Features {
+		name := fmt.Sprintf("x%d", i)
+		if s.split.FeatureNames != nil {
+			name = s.split.FeatureNames[i]
+		}
+		names = append(names, name)
+	}
+	return names
+}
 
 // Score returns what Scorer.Scores should for a regression with the split's
 // Gaussian noise, or for class probabilities; draws[sample][output] are as

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 
 	"hambench/certify"
 	"hambench/chain"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/models"
 	"hambench/oracle"
 )
@@ -23,8 +25,11 @@ type Chains struct {
 	Parts chain.Registries
 	// Target makes a target for each chain; calls may be concurrent.
 	Target func(context.Context) (models.Target, error)
-	Spec   chain.Spec
-	Plan   chain.Plan
+	// InSample makes one that predicts at the training rows (datasets.Split.InSample);
+	// nil if the likelihood of the model is not known.
+	InSample func(context.Context) (models.Target, error)
+	Spec     chain.Spec
+	Plan     chain.Plan
 	// Start returns where the chain of a key starts, nil for a draw of the prior. A nil
 	// Start is oracle.AtTypical.
 	Start func(ctx context.Context, t models.Target, key uint64) ([]float64, error)
@@ -120,11 +125,32 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	}
 	// Only the values that the output has are computed.
 	begin := sampler.Start(spec.Key, start)
+	var fitted models.Target
+	if w.Format.Folder && w.Header.InSample {
+		if fitted, err = c.InSample(ctx); err != nil {
+			return chain.Counts{}, err
+		}
+	}
+	rng := noise.New(spec.Key, noise.StreamTargets).Rand()
 	err = sampler.Run(ctx, begin, c.Plan, func(index int, z *integrators.State) error {
 		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta)}
 		if w.Format.Folder || w.Header.Predictive {
 			d.Predictions = make([]float64, target.Outputs())
 			target.Predict(d.Predictions, z.Theta)
+		}
+		if w.Format.Folder && w.Header.Likelihood {
+			split := w.Header.Split
+			d.Targets = make([]float64, split.TestRows())
+			models.DrawTargets(d.Targets, d.Predictions, split, rng)
+		}
+		if fitted != nil {
+			in := w.Header.Split.InSample()
+			d.Train.Predictions = make([]float64, fitted.Outputs())
+			fitted.Predict(d.Train.Predictions, z.Theta)
+			d.Train.Targets = make([]float64, in.TestRows())
+			models.DrawTargets(d.Train.Targets, d.Train.Predictions, in, rng)
+			d.Train.LogLikelihood = make([]float64, in.TestRows())
+			models.LogLikelihood(d.Train.LogLikelihood, d.Train.Predictions, in)
 		}
 		if w.Format.Folder {
 			d.LogDensity = -target.Potential(z.Theta)
@@ -171,8 +197,17 @@ func (c Chains) Attributes(ctx context.Context) map[string]any {
 		return a
 	}
 	a["certified_problem"] = row.Problem
-	a["certified_order_theta"], a["certified_order_joint"] = row.Orders()
+	theta, joint := row.Orders()
+	a["certified_order_theta"], a["certified_order_joint"] = numeric(theta), numeric(joint)
 	return a
+}
+
+// numeric returns the number that a text is, or else the text, such as "exact".
+func numeric(text string) any {
+	if v, err := strconv.ParseFloat(text, 64); err == nil {
+		return v
+	}
+	return text
 }
 
 // certified returns the result of certify for a chain's parts on the Gaussian problem.

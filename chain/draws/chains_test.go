@@ -124,7 +124,7 @@ func TestChainsAreMadeOfTheCallersParts(t *testing.T) {
 	if err != nil || err2 != nil || got != want {
 		t.Errorf("own integrator: %v, %v, equal to the same code under its built-in name: %v", err, err2, got == want)
 	}
-	if a := c.Attributes(t.Context()); a["certified_order_theta"] != "1" {
+	if a := c.Attributes(t.Context()); a["certified_order_theta"] != 1.0 {
 		t.Errorf("an integrator of order 1 is certified as %v", a)
 	}
 }
@@ -221,11 +221,12 @@ func TestAFolderThatIsThereIsRefused(t *testing.T) {
 // full batch, and of order 2 under random orders.
 func TestAttributesStateWhatIsCertified(t *testing.T) {
 	for _, c := range []struct {
-		reason, integrator, scheme, theta, joint string
+		reason, integrator, scheme string
+		theta, joint               any
 	}{
-		{"the full batch", "leapfrog", "full", "exact", "1"},
-		{"random orders", "leapfrog", "reshuffle", "2", "1"},
-		{"batches drawn at every step", "mt3", "replacement", "1", "1"},
+		{"the full batch", "leapfrog", "full", "exact", 1.0},
+		{"random orders", "leapfrog", "reshuffle", 2.0, 1.0},
+		{"batches drawn at every step", "mt3", "replacement", 1.0, 1.0},
 	} {
 		chains := linear(0.02)
 		chains.Spec.Integrator, chains.Spec.Scheme = c.integrator, c.scheme

@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 
 	"hambench/internal/atomicfile"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 
@@ -37,9 +38,13 @@ type Header struct {
 	Dim, Outputs int
 	// Predictive says that csv and jsonl hold predictions instead of parameters.
 	Predictive bool
-	// TestX holds the standardised rows that are predicted, if there are any, row-major,
-	// len(TestY) × features; TestY their targets or class numbers.
-	TestX, TestY []float64
+	// Split has the rows that are predicted; nil, or without rows, if there are none.
+	Split *datasets.Split
+	// Likelihood says that draws have Targets, InSample that they have what is predicted
+	// of the training rows.
+	Likelihood, InSample bool
+	// Parameters are the names of the parameters; nil if they have none.
+	Parameters []string
 	// Attributes describe the chains; see Chains.Attributes.
 	Attributes map[string]any
 }
@@ -50,7 +55,11 @@ type Draw struct {
 	// Theta is the position.
 	Theta []float64
 	// Predictions are as models.Target.Predict stores them; nil if no reader wants them.
-	Predictions []float64
+	// Targets are those of the test rows, drawn from the likelihood at the predictions:
+	// standardised, or class numbers.
+	Predictions, Targets []float64
+	// Train has the same for the training rows, and the log-likelihood of each.
+	Train struct{ Predictions, Targets, LogLikelihood []float64 }
 	// LogDensity is −U(θ), the log-density of the posterior up to a constant, and Energy
 	// is U(θ) + ½ rᵀM⁻¹r; both are 0 unless Format.Folder is set.
 	LogDensity, Energy float64

@@ -14,11 +14,18 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hambench/models/datasets"
 )
 
 var header = Header{
 	Chains: 2, Draws: 7, Numbered: true, Dim: 5, Outputs: 6,
-	TestX: []float64{1, 2, 3, 4}, TestY: []float64{0, 1},
+	Split: &datasets.Split{
+		Task: datasets.Classification, Classes: 3, Features: 2, ClassNames: []string{"ape", "bird", "Ärger"},
+		TestX: []float64{1, 2, 3, 4}, TestLabels: []int{0, 1}, TestAt: []int{7, 3},
+		TrainX: []float64{5, 6}, TrainLabels: []int{2}, TrainAt: []int{1},
+	},
+	Likelihood: true, InSample: true, Parameters: []string{"a", "b", "c", "d", "e"},
 	Attributes: map[string]any{"model": "made", "h": 0.1},
 }
 
@@ -31,6 +38,9 @@ func made(c, i int) Draw {
 	for k := range header.Outputs {
 		d.Predictions = append(d.Predictions, float64(100*c+10*i+k)/3)
 	}
+	d.Targets = []float64{float64(i % 3), float64(c)}
+	d.Train.Predictions = []float64{float64(i), float64(c), 0.5}
+	d.Train.Targets, d.Train.LogLikelihood = []float64{float64(i % 2)}, []float64{-float64(10*i + c)}
 	return d
 }
 
@@ -188,18 +198,38 @@ func readZarr(folder, name string) ([]float64, error) {
 }
 
 func TestZarrIsReadByItsSpecification(t *testing.T) {
-	h := header
-	h.Outputs = chunkNumbers/3 - 1 // a chunk holds three draws of the seven
-	_, folder := written(t, "zarr", h)
+	_, folder := written(t, "zarr", header)
 	for name, want := range map[string][]float64{
 		"posterior/theta": wanted(theta), "sample_stats/lp": wanted(lp), "sample_stats/energy": wanted(energy),
-		"constant_data/x": {1, 2, 3, 4}, "observed_data/y": {0, 1}, "posterior/chain": {0, 1}, "sample_stats/draw": {0, 1, 2, 3, 4, 5, 6},
+		"posterior/chain": {0, 1}, "sample_stats/draw": {0, 1, 2, 3, 4, 5, 6},
+		"predictions/f": wanted(f), "predictions/y": wanted(func(d Draw) []float64 { return d.Targets }),
+		"predictions_constant_data/x": {1, 2, 3, 4}, "predictions_constant_data/y": {0, 1}, "predictions/row": {7, 3},
+		"posterior_predictive/f": wanted(func(d Draw) []float64 { return d.Train.Predictions }),
+		"posterior_predictive/y": wanted(func(d Draw) []float64 { return d.Train.Targets }),
+		"log_likelihood/y":       wanted(func(d Draw) []float64 { return d.Train.LogLikelihood }),
+		"constant_data/x":        {5, 6}, "observed_data/y": {2}, "observed_data/row": {1},
 	} {
 		if got, err := readZarr(folder, name); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v %v, want %v", name, err, got, want)
 		}
 	}
-	long, err := readZarr(folder, "posterior_predictive/f")
+	for name, want := range map[string]string{"predictions/class": "ape  bird Ärger", "posterior/theta_dim_0": "abcde"} {
+		text, err := os.ReadFile(filepath.Join(folder, name, "0"))
+		var got strings.Builder
+		for i := 0; i+4 <= len(text); i += 4 {
+			got.WriteRune(max(' ', rune(binary.LittleEndian.Uint32(text[i:]))))
+		}
+		if err != nil || got.String() != want {
+			t.Errorf("%s is %q, %v, want %q", name, got.String(), err, want)
+		}
+	}
+	h := header
+	h.Outputs = chunkNumbers/3 - 1 // a chunk holds three draws of the seven; they are no whole rows
+	_, folder = written(t, "zarr", h)
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 6 { // three groups, three files
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+	long, err := readZarr(folder, "predictions/f")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,20 +7,28 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+
+	"hambench/models/datasets"
 )
 
 // variable is an array of a group: of all draws, with the shape (chain, draw, …), or
 // constant.
 type variable struct {
 	group, name string
-	// dims and shape are the names and the lengths of the dimensions, without chain and
-	// draw.
-	dims  []string
-	shape []int
+	// dims are the dimensions without chain and draw.
+	dims []dimension
 	// of returns the numbers of a draw, row-major; nil for a constant.
 	of func(Draw) []float64
 	// data holds the draws that are not yet written, by chain; or the constant.
 	data [][]float64
+}
+
+// dimension is a dimension of an array, with its coordinate, []int64 or []string; nil if it
+// has none.
+type dimension struct {
+	name       string
+	length     int
+	coordinate any
 }
 
 // path is the array's place in the folder, with slashes.
@@ -29,48 +37,102 @@ func (v *variable) path() string { return v.group + "/" + v.name }
 // variables lists the arrays by the groups in which ArviZ expects them, with their
 // dimensions:
 //
-//	posterior/theta          chain, draw, theta_dim_0
-//	posterior_predictive/f   chain, draw, row, and class if there are three or more
-//	sample_stats/lp, energy  chain, draw
-//	observed_data/y          row
-//	constant_data/x          row, feature
+//	posterior/theta                    chain, draw, theta_dim_0
+//	sample_stats/lp, energy            chain, draw
+//	predictions/f                      chain, draw, row, and class if there are three or more
+//	predictions/y                      chain, draw, row
+//	predictions_constant_data/x, y     row, feature; row
+//	posterior_predictive/f, y          as predictions, of the training rows
+//	log_likelihood/y                   chain, draw, row
+//	constant_data/x, observed_data/y   row, feature; row
 //
-// The last two are there if the header has test rows; without them f has the dimension
-// f_dim_0.
+// Without test rows f has the dimension f_dim_0.
 func (h Header) variables() []*variable {
-	rows := len(h.TestY)
-	// Outputs that are not whole rows of predictions have a dimension without a meaning.
-	f, fShape := []string{"f_dim_0"}, []int{h.Outputs}
-	switch {
-	case rows > 0 && h.Outputs == rows:
-		f = []string{"row"}
-	case rows > 0 && h.Outputs%rows == 0:
-		f, fShape = []string{"row", "class"}, []int{rows, h.Outputs / rows}
-	}
 	var all []*variable
 	// drawn adds an array of all draws, constant one that they share.
-	drawn := func(group, name string, dims []string, shape []int, of func(Draw) []float64) {
-		v := &variable{group: group, name: name, dims: dims, shape: shape, of: of}
-		v.data = make([][]float64, h.Chains)
-		all = append(all, v)
+	drawn := func(group, name string, of func(Draw) []float64, dims ...dimension) {
+		all = append(all, &variable{group, name, dims, of, make([][]float64, h.Chains)})
 	}
-	constant := func(group, name string, dims []string, shape []int, data []float64) {
-		v := &variable{group: group, name: name, dims: dims, shape: shape}
-		v.data = [][]float64{data}
-		all = append(all, v)
+	constant := func(group, name string, data []float64, dims ...dimension) {
+		all = append(all, &variable{group, name, dims, nil, [][]float64{data}})
 	}
-	drawn("posterior", "theta", []string{"theta_dim_0"}, []int{h.Dim},
-		func(d Draw) []float64 { return d.Theta })
-	drawn("posterior_predictive", "f", f, fShape,
-		func(d Draw) []float64 { return d.Predictions })
-	drawn("sample_stats", "lp", nil, nil,
-		func(d Draw) []float64 { return []float64{d.LogDensity} })
-	drawn("sample_stats", "energy", nil, nil,
-		func(d Draw) []float64 { return []float64{d.Energy} })
-	if rows > 0 {
-		constant("observed_data", "y", []string{"row"}, []int{rows}, h.TestY)
-		constant("constant_data", "x", []string{"row", "feature"},
-			[]int{rows, len(h.TestX) / rows}, h.TestX)
+	drawn("posterior", "theta", func(d Draw) []float64 { return d.Theta },
+		dimension{"theta_dim_0", h.Dim, coordinate(h.Parameters)})
+	drawn("sample_stats", "lp", func(d Draw) []float64 { return []float64{d.LogDensity} })
+	drawn("sample_stats", "energy", func(d Draw) []float64 { return []float64{d.Energy} })
+	f := func(d Draw) []float64 { return d.Predictions }
+	if !WholeRows(h.Split, h.Outputs) {
+		drawn("predictions", "f", f, dimension{"f_dim_0", h.Outputs, nil})
+		return all
+	}
+	test := predicted(h.Split)
+	drawn("predictions", "f", f, test...)
+	if h.Likelihood {
+		drawn("predictions", "y", func(d Draw) []float64 { return d.Targets }, test[0])
+	}
+	feature := dimension{"feature", h.Split.Features, coordinate(h.Split.FeatureNames)}
+	constant("predictions_constant_data", "x", h.Split.TestX, test[0], feature)
+	constant("predictions_constant_data", "y", targets(h.Split), test[0])
+	if h.InSample {
+		in := h.Split.InSample()
+		train := predicted(in)
+		drawn("posterior_predictive", "f",
+			func(d Draw) []float64 { return d.Train.Predictions }, train...)
+		drawn("posterior_predictive", "y",
+			func(d Draw) []float64 { return d.Train.Targets }, train[0])
+		drawn("log_likelihood", "y",
+			func(d Draw) []float64 { return d.Train.LogLikelihood }, train[0])
+		constant("constant_data", "x", in.TestX, train[0], feature)
+		constant("observed_data", "y", targets(in), train[0])
+	}
+	return all
+}
+
+// predicted returns the dimensions of predictions of a split's test rows. Rows have their
+// numbers in the data set.
+func predicted(s *datasets.Split) []dimension {
+	at := make([]int64, s.TestRows())
+	for i := range at {
+		at[i] = int64(i)
+		if s.TestAt != nil {
+			at[i] = int64(s.TestAt[i])
+		}
+	}
+	dims := []dimension{{"row", len(at), at}}
+	if s.Classes > 2 {
+		dims = append(dims, dimension{"class", s.Classes, coordinate(s.ClassNames)})
+	}
+	return dims
+}
+
+// WholeRows reports whether so many outputs are predictions of a split's test rows: one for
+// each, or for each of its classes if they are three or more.
+func WholeRows(s *datasets.Split, outputs int) bool {
+	if s == nil || s.TestRows() == 0 {
+		return false
+	}
+	if s.Classes > 2 {
+		return outputs == s.TestRows()*s.Classes
+	}
+	return outputs == s.TestRows()
+}
+
+// coordinate returns names as a coordinate, nil if there are none.
+func coordinate(names []string) any {
+	if names == nil {
+		return nil
+	}
+	return names
+}
+
+// targets returns the targets of a split's test rows, or the numbers of their classes.
+func targets(s *datasets.Split) []float64 {
+	if s.Task == datasets.Regression {
+		return s.TestY
+	}
+	var all []float64
+	for _, label := range s.TestLabels {
+		all = append(all, float64(label))
 	}
 	return all
 }
@@ -78,8 +140,8 @@ func (h Header) variables() []*variable {
 // size returns the number of elements of a draw, or of a constant.
 func (v *variable) size() int {
 	n := 1
-	for _, k := range v.shape {
-		n *= k
+	for _, d := range v.dims {
+		n *= d.length
 	}
 	return n
 }
@@ -110,31 +172,49 @@ func newZarr(to *output, h Header) (form, error) {
 	}
 	// describe adds the metadata of an array of a type such as <f8. xarray reads the
 	// names of the dimensions from the attribute _ARRAY_DIMENSIONS.
-	describe := func(array, kind string, dims []string, shape, chunks []int) {
-		files[array+"/.zattrs"] = map[string]any{"_ARRAY_DIMENSIONS": dims}
+	describe := func(array, kind string, dims []dimension, chunks []int) {
+		var names []string
+		var shape []int
+		for _, d := range dims {
+			names, shape = append(names, d.name), append(shape, d.length)
+		}
+		files[array+"/.zattrs"] = map[string]any{"_ARRAY_DIMENSIONS": names}
 		files[array+"/.zarray"] = map[string]any{
 			"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": kind, "order": "C",
 			"compressor": nil, "filters": nil, "fill_value": nil,
 		}
 	}
 	// constant adds an array whose numbers are known, and writes them as one chunk.
-	constant := func(array, kind string, dims []string, shape []int, data any) error {
-		describe(array, kind, dims, shape, shape)
+	constant := func(array, kind string, dims []dimension, data any) error {
+		var shape []int
+		for _, d := range dims {
+			shape = append(shape, d.length)
+		}
+		describe(array, kind, dims, shape)
 		return z.chunk(array, data, make([]int, len(shape)))
 	}
 	for _, v := range z.vars {
-		var err error
 		files[v.group+"/.zgroup"] = format
+		dims := v.dims
+		var err error
 		if v.of == nil {
-			err = constant(v.path(), "<f8", v.dims, v.shape, v.data[0])
+			err = constant(v.path(), "<f8", dims, v.data[0])
 		} else {
-			dims := append([]string{"chain", "draw"}, v.dims...)
-			shape := append([]int{h.Chains, h.Draws}, v.shape...)
-			describe(v.path(), "<f8", dims, shape, append([]int{1, z.block(v)}, v.shape...))
-			for i, name := range dims[:2] {
-				coordinate := v.group + "/" + name
-				err = errors.Join(err,
-					constant(coordinate, "<i8", dims[i:i+1], shape[i:i+1], counting(shape[i])))
+			dims = append([]dimension{{"chain", h.Chains, counting(h.Chains)},
+				{"draw", h.Draws, counting(h.Draws)}}, dims...)
+			chunks := []int{1, z.block(v)}
+			for _, d := range v.dims {
+				chunks = append(chunks, d.length)
+			}
+			describe(v.path(), "<f8", dims, chunks)
+		}
+		for _, d := range dims {
+			kind, data := "<i8", d.coordinate
+			if names, ok := data.([]string); ok {
+				kind, data = fixedWidth(names)
+			}
+			if data != nil {
+				err = errors.Join(err, constant(v.group+"/"+d.name, kind, []dimension{d}, data))
 			}
 		}
 		if err != nil {
@@ -164,6 +244,20 @@ func counting(n int) (numbers []int64) {
 	return numbers
 }
 
+// fixedWidth returns names as numpy writes them, all of one length in UTF-32, and their type.
+func fixedWidth(names []string) (kind string, data []rune) {
+	width := 1
+	for _, name := range names {
+		width = max(width, len([]rune(name)))
+	}
+	for _, name := range names {
+		padded := make([]rune, width)
+		copy(padded, []rune(name))
+		data = append(data, padded...)
+	}
+	return fmt.Sprintf("<U%d", width), data
+}
+
 // block returns the number of draws of a chunk, from 1 to all of a chain.
 func (z *zarr) block(v *variable) int {
 	return min(z.Draws, max(1, chunkNumbers/max(1, v.size())))
@@ -185,7 +279,7 @@ func (z *zarr) write(d Draw) error {
 		// The last chunk of a chain is as long as the others: readers cut it by the shape.
 		held = append(held, make([]float64, full-len(held))...)
 		v.data[d.Chain] = held[:0]
-		place := append([]int{d.Chain, d.Index / block}, make([]int, len(v.shape))...)
+		place := append([]int{d.Chain, d.Index / block}, make([]int, len(v.dims))...)
 		if err := z.chunk(v.path(), held, place); err != nil {
 			return err
 		}
@@ -193,7 +287,7 @@ func (z *zarr) write(d Draw) error {
 	return nil
 }
 
-// chunk writes numbers, a slice of float64 or int64, as the chunk of an array with the
+// chunk writes numbers, a slice of float64, int64 or runes, as the chunk of an array with the
 // given index along each dimension.
 func (z *zarr) chunk(array string, numbers any, place []int) error {
 	b, err := binary.Append(nil, binary.LittleEndian, numbers)

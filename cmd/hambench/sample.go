@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -289,6 +290,9 @@ func (f *sampleFlags) checkFlags(format draws.Format) error {
 	return nil
 }
 
+// mostInSample bounds the predictions of training rows in a folder.
+const mostInSample = 50_000_000
+
 // batches is the number of batches, K: the one given or, if that is 0, the one
 // that follows from the size.
 // A size above ⅔ of the rows gives one batch of all.
@@ -315,12 +319,28 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 	if err != nil {
 		return h, err
 	}
-	h.TestX, h.TestY = split.TestX, split.TestY
-	for _, label := range split.TestLabels {
-		h.TestY = append(h.TestY, float64(label))
-	}
 	if !format.Folder {
 		return h, nil
+	}
+	h.Split = split
+	// The likelihood of an external model is its own affair.
+	h.Likelihood = !strings.HasPrefix(f.model, "exec:") && draws.WholeRows(split, h.Outputs)
+	h.InSample = h.Likelihood
+	if n := split.TrainRows() * h.Draws * h.Chains; n > mostInSample {
+		h.InSample = false
+		fmt.Fprintf(f.stderr, "hambench: no log_likelihood and posterior_predictive: %d draws of %d "+
+			"training rows would be %d numbers, more than %d\n", h.Draws*h.Chains,
+			split.TrainRows(), n, mostInSample)
+	}
+	f.Chains.InSample = func(ctx context.Context) (models.Target, error) {
+		m, err := f.keys.Source.Models().For(f.model, f.dataset, split.Shape())
+		if err != nil {
+			return nil, err
+		}
+		return m.On(split.InSample(), models.Options{Precision: f.cell.Precision})
+	}
+	if named := models.CapabilitiesOf(t).Named; named != nil {
+		h.Parameters = named.Parameters()
 	}
 	h.Attributes = f.Attributes(ctx)
 	maps.Copy(h.Attributes, map[string]any{

@@ -20,6 +20,7 @@ const (
 	StreamBatches                   // the choice of mini-batches
 	StreamStart                     // where the chain starts
 	StreamData                      // synthetic data
+	StreamTargets                   // targets drawn from the likelihood at a chain's draws
 )
 
 // discrete marks the counters of Rand; stream numbers stay below it.

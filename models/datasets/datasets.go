@@ -98,6 +98,8 @@ type Split struct {
 	// Classes is the number of classes, 0 for a regression; Features that of
 	// the numbers of a row.
 	Classes, Features int
+	// FeatureNames and ClassNames are nil where nobody gave names.
+	FeatureNames, ClassNames []string
 	// TrainX and TestX are row-major, rows × Features.
 	TrainX, TestX []float64
 	// TrainY and TestY are the standardised targets of a regression.
@@ -121,6 +123,14 @@ func (s *Split) TrainRows() int { return max(len(s.TrainY), len(s.TrainLabels)) 
 
 // TestRows is the number of test rows.
 func (s *Split) TestRows() int { return max(len(s.TestY), len(s.TestLabels)) }
+
+// InSample returns the split with its training rows in place of its test rows: a model on
+// it predicts the rows that it is conditioned on.
+func (s *Split) InSample() *Split {
+	in := *s
+	in.TestX, in.TestY, in.TestLabels, in.TestAt = s.TrainX, s.TrainY, s.TrainLabels, s.TrainAt
+	return &in
+}
 
 // Shape returns the task and the sizes of the split.
 func (s *Split) Shape() Shape {
@@ -149,6 +159,7 @@ func (s *Set) Split(index int) (*Split, error) {
 	p := &Split{
 		Name: s.Name, Index: index, Task: s.Task, Classes: s.Classes, Features: s.Features,
 		TargetScale: 1, NoiseVariance: s.NoiseVariance, TrainAt: train, TestAt: test,
+		FeatureNames: s.FeatureNames, ClassNames: s.ClassNames,
 		TrainX: take(s.X, s.Features, train), TestX: take(s.X, s.Features, test),
 		Digest: s.digest(train, test),
 	}

@@ -18,6 +18,7 @@ duckdb = pytest.importorskip("duckdb")
 zarr = pytest.importorskip("zarr")
 
 CHAINS, DRAWS, PARAMETERS, ROWS = 4, 301, 256, 200
+TRAINING, NOISE = 128, 0.1  # of the data set linear
 SAMPLE = ["--dataset", "linear", "--integrator", "baoab", "--batch", "8", "--h", "0.02", "--thin", "60", "--samples", str(DRAWS), "--chains", str(CHAINS)]
 
 
@@ -50,19 +51,25 @@ def shaped(table) -> np.ndarray:
 
 
 def test_xarray_opens_the_groups_without_options(tree):
-    assert set(tree.children) == {"posterior", "posterior_predictive", "sample_stats", "observed_data", "constant_data"}
+    assert set(tree.children) == {
+        "posterior", "sample_stats", "predictions", "predictions_constant_data", "posterior_predictive", "log_likelihood", "observed_data", "constant_data"
+    }  # fmt: skip
     assert tree.posterior.theta.dims == ("chain", "draw", "theta_dim_0")
-    assert tree.posterior_predictive.f.dims == ("chain", "draw", "row")
-    assert tree.observed_data.y.shape == (ROWS,) and tree.constant_data.x.shape == (ROWS, 1)
+    for group, rows in {"predictions": ROWS, "posterior_predictive": TRAINING}.items():
+        for name in "fy":
+            assert tree[group][name].dims == ("chain", "draw", "row") and tree[group][name].shape == (CHAINS, DRAWS, rows)
+    assert tree.log_likelihood.y.shape == (CHAINS, DRAWS, TRAINING)
+    assert tree.predictions_constant_data.y.shape == (ROWS,) and tree.predictions_constant_data.x.shape == (ROWS, 1)
+    assert tree.observed_data.y.shape == (TRAINING,) and tree.constant_data.x.shape == (TRAINING, 1)
     assert list(tree.posterior.chain) == list(range(CHAINS)) and list(tree.posterior.draw) == list(range(DRAWS))
     for attrs in (tree.attrs, tree.posterior.attrs):
         said = [attrs[k] for k in ("integrator", "scheme", "h", "K", "certified_order_theta", "certified_order_joint", "dataset", "seed")]
-        assert said == ["baoab", "reshuffle", 0.02, 16, "2", "2", "linear", 1]
+        assert said == ["baoab", "reshuffle", 0.02, 16, 2, 2, "linear", 1]
         assert len(attrs["data_digest"]) == 64
 
 
 def test_pandas_and_duckdb_read_the_same_values(folder, tree):
-    theta, f = tree.posterior.theta.values, tree.posterior_predictive.f.values
+    theta, f = tree.posterior.theta.values, tree.predictions.f.values
     assert theta.shape == (CHAINS, DRAWS, PARAMETERS) and f.shape == (CHAINS, DRAWS, ROWS)
     np.testing.assert_array_equal(shaped(pd.read_csv(folder / "draws.csv")), theta)
     np.testing.assert_array_equal(shaped(pd.read_csv(folder / "f.csv")), f)
@@ -82,7 +89,7 @@ def test_diagnostics_agree_within_their_definitions(folder, tree):
     assert (ours["chains"], ours["draws"]) == (CHAINS, DRAWS)
 
     def theirs(of, method):
-        values = of(tree, group="posterior_predictive", method=method).f.values
+        values = of(tree, group="predictions", method=method).f.values
         return {"min": values.min(), "median": np.median(values), "mean": values.mean(), "max": values.max()}
 
     for name, value in theirs(az.rhat, "rank").items():
@@ -96,7 +103,7 @@ def test_a_wrong_value_and_a_wrong_chain_are_seen(folder, tree):
     other.loc[other.chain == 2, "chain"] = 9  # sorts behind chain 3
     with pytest.raises(AssertionError):
         np.testing.assert_array_equal(shaped(other), tree.posterior.theta)
-    moved = tree.posterior_predictive.f.values.copy()
+    moved = tree.predictions.f.values.copy()
     moved[2] += 3
     assert az.rhat(xr.DataTree.from_dict({"posterior": xr.Dataset({"f": (("chain", "draw", "row"), moved)})}), method="split").f.min() > 1.2
 
@@ -104,3 +111,42 @@ def test_a_wrong_value_and_a_wrong_chain_are_seen(folder, tree):
 def test_python_gets_the_chains_of_the_program(tree):
     draws = hambench.sample(dataset="linear", integrator="baoab", batch=8, h=0.02, thin=60, samples=DRAWS, chains=CHAINS)
     np.testing.assert_array_equal(np.array(draws["theta"]), tree.posterior.theta)
+
+
+def test_targets_have_the_noise_of_the_likelihood_and_its_density(tree):
+    for group in ("predictions", "posterior_predictive"):
+        noise = (tree[group].y - tree[group].f).values
+        n = noise.size  # above 150 000: the false alarms of the limits are below 1e-6
+        assert abs(noise.mean()) < 5 * np.sqrt(NOISE / n) and abs(noise.var() / NOISE - 1) < 5 * np.sqrt(2 / n)
+    away = tree.posterior_predictive.f - tree.observed_data.y
+    np.testing.assert_allclose(tree.log_likelihood.y, -(away**2) / (2 * NOISE) - np.log(2 * np.pi * NOISE) / 2, rtol=1e-9, atol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Pareto's shape
+        assert np.isfinite(az.loo(tree).elpd)
+        az.plot_ppc_dist(tree, backend="none")
+
+
+def test_coordinates_have_the_names_of_a_file(tmp_path):
+    rows = [f"{i % 7},{i % 5},{'red' if i % 2 else 'blue'},{['ape', 'bird', 'cat'][i % 3]}" for i in range(90)]
+    (tmp_path / "animals.csv").write_text("\n".join(["size,weight,colour,kind", *rows]))
+    (tmp_path / "line.csv").write_text("\n".join(["size,weight,colour,y", *(f"{r.rsplit(',', 1)[0]},{i % 11}" for i, r in enumerate(rows))]))
+    chain = {"integrator": "baoab", "h": 0.05, "samples": 40, "chains": 2, "arviz": True}
+    tree = hambench.sample(dataset=str(tmp_path / "animals.csv"), model="logistic", **chain)
+    assert list(tree.predictions.coords["class"].values) == ["ape", "bird", "cat"]
+    assert list(tree.constant_data.feature.values) == ["size", "weight", "colour=blue", "colour=red"]
+    assert tree.predictions.f.dims == ("chain", "draw", "row", "class") and set(np.unique(tree.posterior_predictive.y)) == {0, 1, 2}
+    of_class = tree.posterior_predictive.f.isel({"class": xr.DataArray(tree.observed_data.y.astype(int), dims="row")})
+    np.testing.assert_allclose(tree.log_likelihood.y, np.log(of_class), rtol=1e-12)
+    assert sorted([*tree.observed_data.row.values, *tree.predictions.row.values]) == list(range(90))
+    tree = hambench.sample(dataset=str(tmp_path / "line.csv"), model="linear", noise=0.5, **chain)
+    assert list(tree.posterior.theta_dim_0.values) == ["intercept", "size", "weight", "colour=blue", "colour=red"]
+    judged = [
+        hambench.judge(x, dataset=str(tmp_path / "line.csv"), model="linear", noise=0.5)
+        for x in (tree, [pd.DataFrame(c, columns=[f"f{i}" for i in range(9)])[[*(f"f{i}" for i in range(8, -1, -1))]].assign(step="a") for c in tree.predictions.f.values])
+    ]
+    assert judged[0].accepted and judged[0].data == judged[1].data
+
+
+def test_without_a_known_likelihood_there_are_no_targets():
+    tree = hambench.sample(model="toy", integrator="baoab", h=0.1, samples=5, arviz=True)
+    assert set(tree.children) == {"posterior", "sample_stats", "predictions"} and tree.predictions.f.dims == ("chain", "draw", "f_dim_0")
