@@ -37,6 +37,40 @@ const (
 	RightColumn  = "right"  // whether the chain is where right ones are
 )
 
+// Right reports whether chains that are repetitions of one, as on several splits, are where
+// right ones are: their mean distance is one that 99 of 100 right chains do not exceed. The
+// distance of a chain is a mean over many outputs, so its law is nearly normal, with the
+// quantile 2.326; the deviation is that of one chain, as repetitions on one split share the
+// reference's. The reference's own error is allowed for. A chain that diverged is not
+// right. Nothing is decided where a reference failed a check, or where it is not known how
+// right chains scatter.
+func Right(chains ...table.Row) (right, decided bool) {
+	var above, sd float64
+	finite := true
+	for _, r := range chains {
+		if r.Text("reference_failed") != "" {
+			return false, false
+		}
+		finite = finite && !r.Get("diverged").Truth()
+		above += r.Number("ks") - r.Number("ks_self") - max(r.Number("reference_error"), 0)
+		sd += r.Number("ks_self_sd")
+	}
+	return finite && above <= rightQuantile*sd, !finite || sd > 0 && above == above
+}
+
+const rightQuantile = 2.3263 // normal, of 99 %
+
+// FailedReferences names the references of cells' rows that failed checks, with the checks.
+func FailedReferences(rows *table.Table) (names []string) {
+	for _, r := range rows.Rows() {
+		if checks := r.Text("reference_failed"); checks != "" {
+			name := fmt.Sprintf("%s, split %g (%s)", r.Text("dataset"), r.Number("split"), checks)
+			names = distinct.Append(names, name)
+		}
+	}
+	return names
+}
+
 // DataClaim is a claim that is data: a statistic of a column, over the rows of its
 // study that Where selects, lies in an interval.
 type DataClaim struct {

@@ -25,7 +25,10 @@ type Result struct {
 	// what the reference's own error may be, as a Kolmogorov distance
 	// (oracle.OwnError.Upper); 0 where the law is known, and in records that do not have it
 	ReferenceError float64 `json:"reference_error,omitempty"`
-	Diverged       bool    `json:"diverged"`
+	// the checks that the reference failed, but for that of its own error; none in records
+	// that do not have them
+	ReferenceFailed []string `json:"reference_failed,omitempty"`
+	Diverged        bool     `json:"diverged"`
 	// kernel step at which non-finite numbers were seen
 	DivergedStep int64 `json:"diverged_step,omitempty"`
 

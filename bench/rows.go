@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"hambench/bench/store"
@@ -70,6 +71,7 @@ var (
 		{Name: "ks_self_high", Kind: table.Number},
 		{Name: "ks_self_sd", Kind: table.Number},
 		{Name: "reference_error", Kind: table.Number},
+		{Name: "reference_failed", Kind: table.Text}, // names of checks, "; " between them
 		{Name: "oracle", Kind: table.Text},
 		{Name: "checks_failed", Kind: table.Number}, // of the cell's own reference chains
 	}
@@ -238,8 +240,9 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 	}
 	maps.Copy(row, map[string]any{
 		"diverged": r.Diverged, "ks_self": r.KSSelf, "ks_self_sd": r.KSSelfSD,
-		"reference_error": r.ReferenceError,
-		"ks_self_low":     r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
+		"reference_error":  r.ReferenceError,
+		"reference_failed": strings.Join(r.ReferenceFailed, "; "),
+		"ks_self_low":      r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
 	})
 }
 

@@ -31,7 +31,7 @@ func Example() {
 		plan.Methods = append(plan.Methods, bench.Method{Name: name, Joint: 1, Position: 2})
 		for _, h := range []float64{0.005, 0.01} {
 			c := bench.Cell{Observe: bench.Distance, Dataset: "wine", Model: "bnn", Integrator: name, Inner: 1, Friction: 5, Scheme: "full", Batches: 1, Step: h, Samples: 50}
-			r := bench.Result{Cell: c, Key: c.Stream(), KS: 0.08 + 4*h, Gradients: int64(125 / h), KSSelf: 0.09, KSSelfLow: 0.05, KSSelfHigh: 0.13}
+			r := bench.Result{Cell: c, Key: c.Stream(), KS: 0.08 + 4*h, Gradients: int64(125 / h), KSSelf: 0.09, KSSelfLow: 0.05, KSSelfHigh: 0.13, KSSelfSD: 0.008}
 			record, err := r.Record()
 			if err != nil {
 				log.Fatal(err)
@@ -53,17 +53,18 @@ func Example() {
 	}
 	// Output:
 	// Two splittings on wine
-	// +----------+-------+-------------+-------+--------+----------+---------+-----------+
-	// | data set | batch | line        | η     | splits | distance | in band | gradients |
-	// +----------+-------+-------------+-------+--------+----------+---------+-----------+
-	// | wine     | full  | leapfrog    | 0.005 | 1      | 0.100    | yes     | 25000     |
-	// | wine     | full  | leapfrog    | 0.01  | 1      | 0.120    | yes     | 12500     |
-	// | wine     | full  | split:OBABO | 0.005 | 1      | 0.100    | yes     | 25000     |
-	// | wine     | full  | split:OBABO | 0.01  | 1      | 0.120    | yes     | 12500     |
-	// +----------+-------+-------------+-------+--------+----------+---------+-----------+
+	// +----------+-------+-------------+-------+--------+----------+-------+-----------+
+	// | data set | batch | line        | η     | splits | distance | right | gradients |
+	// +----------+-------+-------------+-------+--------+----------+-------+-----------+
+	// | wine     | full  | leapfrog    | 0.005 | 1      | 0.100    | yes   | 25000     |
+	// | wine     | full  | leapfrog    | 0.01  | 1      | 0.120    | NO    | 12500     |
+	// | wine     | full  | split:OBABO | 0.005 | 1      | 0.100    | yes   | 25000     |
+	// | wine     | full  | split:OBABO | 0.01  | 1      | 0.120    | NO    | 12500     |
+	// +----------+-------+-------------+-------+--------+----------+-------+-----------+
 	// Means over splits; ±: standard deviation. A chain that diverged counts as distance 1 and has no
 	// scores.
-	// In band: the distance is at most the 95 % quantile of the self-distance of independent chains.
+	// Right: the distance, less the reference's own error, is one that 99 of 100 right chains do not
+	// exceed; –: that cannot be decided.
 	// Profile quick. 50 samples per chain.
 	// my-study.csv
 	// my-study.png

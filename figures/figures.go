@@ -280,6 +280,9 @@ func (d *drawing) caption(sentences ...string) string {
 		d.note(text)
 		sentences = append(sentences, text)
 	}
+	if of := bench.FailedReferences(d.cells); len(of) > 0 {
+		note("No verdict where the reference failed checks of its own: %s.", strings.Join(of, ", "))
+	}
 	if d.hidden > 0 {
 		note("Not shown: %d of %d, whose chains diverged.", d.hidden, d.out.Cells)
 	}

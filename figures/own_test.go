@@ -233,7 +233,7 @@ func TestNotesAreOfTheTable(t *testing.T) {
 	for value, want := range map[string]bool{distance: true, "gradients": false} {
 		p.Table = &bench.TableSpec{Values: []string{value}}
 		notes := strings.Join(made(t, p, m).Tables[0].Notes, " ")
-		if strings.Contains(notes, "In band") != want || !strings.Contains(notes, "Means over") {
+		if strings.Contains(notes, "Right: ") != want || !strings.Contains(notes, "Means over") {
 			t.Errorf("%s: notes %q", value, notes)
 		}
 	}

@@ -18,7 +18,7 @@ func TestPrecisionTable(t *testing.T) {
 		c.Split, c.Precision = split, precision
 		j := jobs(c)[0]
 		study.Cells = append(study.Cells, j)
-		m.results[j.Key] = bench.Result{Cell: c, Key: j.Key, KS: min(ks, 1), Diverged: ks > 1, KSSelf: 0.1, KSSelfLow: 0.07, KSSelfHigh: 0.13}
+		m.results[j.Key] = bench.Result{Cell: c, Key: j.Key, KS: min(ks, 1), Diverged: ks > 1, KSSelf: 0.1, KSSelfLow: 0.07, KSSelfHigh: 0.13, KSSelfSD: 0.01}
 	}
 	for split, ks := range [][2]float64{{0.10, 0.12}, {0.10, 0.22}, {0.10, 2}, {2, 2}} {
 		add(split, "float32", ks[0])

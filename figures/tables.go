@@ -85,7 +85,7 @@ func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 // these differ in. Means are over all else. A nil spec is what the figure has.
 //
 // For programs, a table without such columns has, behind its heads, splits, splits_diverged and
-// a column of each observation, of which ks has a deviation, ks_sd, and in_band beside it. One
+// a column of each observation, of which ks has a deviation, ks_sd, and right beside it. One
 // with them has a column of each observation at each level, such as ks_float32, and for ks the
 // columns of compared.
 func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
@@ -154,15 +154,15 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 	case !judged:
 		return []string{means}
 	case plain:
-		return []string{means, "In band: the distance is at most the 95 % quantile of the " +
-			"self-distance of independent chains."}
+		return []string{means, "Right: the distance, less the reference's own error, is one that " +
+			"99 of 100 right chains do not exceed; –: that cannot be decided."}
 	}
 	notes := []string{"Kolmogorov distances are to the same oracle."}
 	if len(over) > 0 {
 		notes = append(notes, "Means over "+list+".")
 	}
 	if levels == 2 {
-		notes = append(notes, "Alike: Δ is at most half the width of the band of self-distance, "+
+		notes = append(notes, "Alike: Δ is one that 99 of 100 pairs of right chains do not exceed, "+
 			"and as many chains diverged.")
 	}
 	return notes
@@ -245,8 +245,8 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err e
 }
 
 // means are the entries of a group of cells in a table without levels: the counts of chains
-// and, for each observation, its mean over those that have it. A distance is in the band if it
-// is at most the 95 % quantile of the self-distance, one predicted value at a time.
+// and, for each observation, its mean over those that have it, a distance with whether chains
+// are where right ones are: null if nothing decides that.
 func means(t *table.Table, observations []bench.Observation) []entry {
 	out := []entry{splitsEntry(0, t)}
 	// A distance has its deviation and a verdict; other observations have a mean alone.
@@ -256,10 +256,11 @@ func means(t *table.Table, observations []bench.Observation) []entry {
 			out = append(out, rounded(o.Name, i, o.Column, mean, o.Digits))
 			continue
 		}
-		// False without a mean or a self-distance: nothing says that chains are right.
-		inBand := mean <= selfBand(t).high
-		out = append(out, deviating(o.Name, o.Column, mean, sd, o.Digits),
-			entry{"in band", 0, yesNo(inBand), "in_band", []any{inBand}})
+		right := entry{bench.RightColumn, 0, "–", bench.RightColumn, []any{nil}}
+		if is, decided := bench.Right(t.Rows()...); decided {
+			right.text, right.fields = yesNo(is), []any{is}
+		}
+		out = append(out, deviating(o.Name, o.Column, mean, sd, o.Digits), right)
 	}
 	return out
 }
@@ -290,8 +291,8 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 //
 // For each observation there is its mean at each level. Distances have the self-distance of the
 // row's references, which is the same for all levels, the chains that diverged and, of two
-// levels, their difference. Two are alike if this is at most half the width of the band of
-// self-distance, which is the noise, and as many chains diverged; null if one has no chain.
+// levels, their difference. Two are alike if chains of one law differ by as much or more in 1 %
+// of cases, and as many diverged; null if one has no chain, or nothing says how they scatter.
 func compared(row *table.Table, of []level, observations []bench.Observation) (out []entry) {
 	for _, o := range observations {
 		var means []float64 // by level; NaN where no chain has one
@@ -314,9 +315,11 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 		if len(of) == 2 {
 			difference := means[1] - means[0]
 			out = append(out, entry{"Δ", 0, signed(difference, 3), "difference", []any{difference}})
-			if of[0].Len() > 0 && of[1].Len() > 0 { // else there is nothing to compare
-				is := lost(of[0].Table) == lost(of[1].Table) &&
-					math.Abs(difference) <= (self.high-self.low)/2
+			// The difference of two means over so many chains, each with its own noise.
+			sds := row.Numbers("ks_self_sd")
+			noise := stat.Mean(sds, nil) * math.Sqrt(1/float64(of[0].Len())+1/float64(of[1].Len()))
+			if of[0].Len() > 0 && of[1].Len() > 0 && noise > 0 { // else there is nothing to compare
+				is := lost(of[0].Table) == lost(of[1].Table) && math.Abs(difference) <= 2.5758*noise
 				alike.text, alike.fields = yesNo(is), []any{is}
 			}
 		}

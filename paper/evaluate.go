@@ -258,7 +258,7 @@ func (x *evaluation) judges(r table.Row) bool {
 	ofOracle, checked := x.failures[r.Key("oracle")]
 	by, own := r.Text("oracle"), r.Number("reference_error")
 	switch {
-	case ofSplit > 0 || ofOracle > 0:
+	case ofSplit > 0 || ofOracle > 0 || r.Text("reference_failed") != "":
 		leave(failedReference)
 		return false
 	case own > 0 && own > referenceShare*x.nearest[by]:
@@ -299,10 +299,10 @@ func (x *evaluation) number(r table.Row) float64 {
 		}
 		return excess(r)
 	case bench.RightColumn:
-		if ks := r.Number("ks"); ks != ks {
-			return ks
+		if right, decided := bench.Right(r); decided {
+			return indicator(right)
 		}
-		return indicator(right(r))
+		return math.NaN()
 	}
 	if v := r.Get(x.Of); v.Kind() == table.Truth {
 		return indicator(v.Truth())
@@ -329,28 +329,6 @@ func diverged(r table.Row) bool { return r.Get("diverged").Truth() }
 
 // anyDiverged reports whether one of the rows' chains diverged.
 func anyDiverged(rows *table.Table) bool { return slices.ContainsFunc(rows.Rows(), diverged) }
-
-// right reports whether a chain is where right ones are.
-func right(r table.Row) bool {
-	mean := r.Number("ks_self") + r.Number("reference_error")
-	return !diverged(r) && isRight(r.Number("ks"), mean, r.Number("ks_self_sd"))
-}
-
-// isRight reports whether a distance is one that 19 of 20 right chains do not exceed: it is
-// a mean over many outputs, so its law is nearly normal, with the quantile 1.645. The mean
-// has the reference's own error in it.
-func isRight(distance, mean, sd float64) bool { return distance <= mean+1.645*sd }
-
-// Right reports whether no chain diverged and their mean distance is where that of right
-// ones is: the criterion of the claims, of one chain and of its repetitions.
-func Right(chains ...bench.Result) bool {
-	var ks, mean, sd float64
-	for _, r := range chains {
-		ks, mean, sd = ks+r.KS, mean+r.KSSelf+r.ReferenceError, sd+r.KSSelfSD
-	}
-	finite := !slices.ContainsFunc(chains, func(r bench.Result) bool { return r.Diverged })
-	return finite && isRight(ks, mean, sd) // sums do as well
-}
 
 // estimate is a number with its interval: of a certain number, the number itself.
 type estimate struct {

@@ -16,7 +16,7 @@ import (
 // madeUp is a table with the columns of claims, whose rows are invented.
 func madeUp() *table.Table {
 	var columns []table.Column
-	text := "record dataset model observe integrator parameters estimator scheme precision oracle key observable problem mass law check verdict study made start"
+	text := "record dataset model observe integrator parameters estimator scheme precision oracle key observable problem mass law check verdict study made start reference_failed"
 	for _, name := range strings.Fields(text) {
 		columns = append(columns, table.Column{Name: name, Kind: table.Text})
 	}

@@ -90,7 +90,7 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		self := in.Truth.SelfDistanceOf(c.Samples)
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
 		if ref, ok := in.Truth.(*oracle.Reference); ok {
-			r.ReferenceError = ref.OwnError.Upper
+			r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, failed(ref)
 		}
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
@@ -314,10 +314,20 @@ func contentBox(g densityValues) (low, high [2]float64) {
 // coordinate names a position in series: theta0, theta1, ….
 func coordinate(i int) string { return fmt.Sprint("theta", i) }
 
+// failed are the names of the checks that a reference failed, but for that of its own
+// error, which is stated: it counts in the uncertainty of what the reference judges.
+func failed(ref *oracle.Reference) (names []string) {
+	for _, c := range ref.Failed() {
+		if c.Name != oracle.OwnErrorCheck {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // reference records an oracle: the scores of its chains' draws, averaged
 // over the chains, and its diagnostics.
-// Failed checks are counted, so that tables can mark what they judge, but for that of the
-// own error, which is stated: it counts in the uncertainty of what the oracle judges.
+// Failed checks are counted, so that tables can mark what they judge.
 func reference(r *bench.Result, in Inputs) error {
 	ref, ok := in.Truth.(*oracle.Reference)
 	if !ok {
@@ -325,16 +335,13 @@ func reference(r *bench.Result, in Inputs) error {
 	}
 	self := ref.SelfDistance()
 	r.KS, r.KSSelf, r.KSSelfSD = self.Mean, self.Mean, self.SD
-	r.ReferenceError = ref.OwnError.Upper
+	r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, failed(ref)
 	r.KSSelfLow, r.KSSelfHigh = self.Low, self.High
 	r.Seconds = ref.Seconds
 	d := ref.Diagnostics
-	failed := slices.DeleteFunc(ref.Failed(), func(c oracle.Check) bool {
-		return c.Name == oracle.OwnErrorCheck
-	})
 	r.Scores = map[string]float64{
 		"lag1": d.Lag1.Mean, "ess": d.ESS.Mean, "rhat_p95": d.SplitRHat.P95,
-		"checks_failed":         float64(len(failed)),
+		"checks_failed":         float64(len(r.ReferenceFailed)),
 		"own_error":             ref.OwnError.Upper,
 		"metropolis_distance":   ref.CrossCheck.Distance,
 		"metropolis_acceptance": ref.CrossCheck.Acceptance,

@@ -10,6 +10,7 @@ import (
 
 	"hambench/bench"
 	"hambench/internal/table"
+	"hambench/oracle"
 )
 
 // runCommand returns the command that runs a study in a file. It has reproduce's flags,
@@ -22,7 +23,9 @@ func runCommand() *cobra.Command {
 		Long: `The file says what varies, what is fixed, and how it is shown (docs/studies.md);
 a name without .toml is that of a built-in study. Like reproduce, it computes
 what is missing in --out, then draws, so a run that was stopped continues where
-it stopped. With --dry-run it checks the file and says what it would run and cost.`,
+it stopped. With --dry-run it checks the file and says what it would run and cost.
+Exit code 3 says that a reference failed a check of its own, so that nothing that
+it judges has a verdict.`,
 		Example: "hambench list studies friction > mine.toml\n" +
 			"  hambench run mine.toml --profile quick --dry-run",
 		Args: cobra.ExactArgs(1),
@@ -30,7 +33,10 @@ it stopped. With --dry-run it checks the file and says what it would run and cos
 			if err := r.takeStudy(c, args[0]); err != nil {
 				return err
 			}
-			return r.carryOut(c.Context())
+			if err := r.carryOut(c.Context()); err != nil || r.dryRun || r.missingOnly {
+				return err
+			}
+			return r.judgedByAll()
 		},
 	}
 	fs := c.Flags()
@@ -39,6 +45,17 @@ it stopped. With --dry-run it checks the file and says what it would run and cos
 	profile.DefValue, profile.Usage = "", "`NAME` of one of the file's profiles; the file as it "+
 		"is if empty"
 	return c
+}
+
+// judgedByAll returns an error that wraps oracle.ErrUndecided if a reference failed a check
+// of its own: nothing that it judges has a verdict.
+func (r *reproduction) judgedByAll() error {
+	failed := bench.FailedReferences(bench.Results{Store: r.Store}.Table(r.plans))
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w what a reference judges that failed a check of its own: %s",
+		oracle.ErrUndecided, strings.Join(failed, ", "))
 }
 
 // takeStudy loads the study in path as the selection's only one. Its profiles are

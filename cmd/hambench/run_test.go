@@ -344,3 +344,38 @@ func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
 		t.Errorf("the export does not have the seeds 7 and 8: %s", stdout)
 	}
 }
+
+// What a reference judges that failed a check of its own has no verdict: the table, the page
+// and the exit code say so.
+func TestAFailedReferenceBearsNoVerdict(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	inFolder(t, map[string]string{"short.toml": `title = "A reference of three short chains"
+[vary]
+data = ["logistic"]
+integrator = ["baoab"]
+batch = [25]
+step = [0.05]
+[fix]
+samples = 100
+[reference]
+chains = 3
+samples = 40
+thin = 2
+burn = 10
+`})
+	code, stdout, stderr := call(t, "run", "short.toml", "--out", "out")
+	if code != exitUndecided || !strings.Contains(stderr, "logistic, split 0 (split-R̂ of outputs") {
+		t.Fatalf("exit code %d, %s: want 3, and the reference with its check", code, stderr)
+	}
+	if !strings.Contains(stdout, "| –     |") || !strings.Contains(stdout, "No verdict where the reference failed") {
+		t.Errorf("the table has a verdict, or no note: %s", stdout)
+	}
+	if page := read(t, "out/index.html"); !strings.Contains(page, "References with checks that failed (1)") {
+		t.Error("the page does not list the reference")
+	}
+	for _, flag := range []string{"--dry-run", "--check"} {
+		if code, _, stderr := call(t, "run", "short.toml", "--out", "out", flag); code != exitOK {
+			t.Errorf("%s: exit code %d, %s", flag, code, stderr)
+		}
+	}
+}

@@ -67,6 +67,13 @@ type Study struct {
 	Claims []paper.Decision // that a user's study states
 }
 
+// FailedReference is a reference with checks that failed: their names, or how many.
+type FailedReference struct {
+	Dataset string
+	Split   int
+	Checks  string
+}
+
 // Provenance is where the results come from, and of which of them a reader should know.
 type Provenance struct {
 	// Commits of the program, machines and versions of the compiler that made any record.
@@ -75,7 +82,7 @@ type Provenance struct {
 	Seconds                     float64   // of one core
 	Data                        []bench.Data
 	Diverged                    []bench.Result // chains whose numbers became infinite or NaN
-	Failed                      []bench.Result // references with checks that failed
+	Failed                      []FailedReference
 }
 
 // New makes the page of a run from its plans and the results that exist. Missing results are
@@ -192,8 +199,13 @@ func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Tab
 		if r.Diverged {
 			p.Made.Diverged = append(p.Made.Diverged, r)
 		}
-		if r.Scores["checks_failed"] > 0 {
-			p.Made.Failed = append(p.Made.Failed, r)
+		checks := strings.Join(r.ReferenceFailed, "; ")
+		if n := r.Scores["checks_failed"]; n > 0 && checks == "" {
+			checks = fmt.Sprint(n) // of a store that has no names
+		}
+		if checks != "" {
+			of := FailedReference{r.Cell.Dataset, r.Cell.Split, checks}
+			p.Made.Failed = distinct.Append(p.Made.Failed, of)
 		}
 	}
 }

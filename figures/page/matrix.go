@@ -11,7 +11,6 @@ import (
 	"hambench/certify"
 	"hambench/figures"
 	"hambench/integrators"
-	"hambench/paper"
 )
 
 // Matrix shows rows of a table grouped in two ways, such as the orders on one problem by sampler
@@ -72,7 +71,8 @@ func settings(without ...string) (of []bench.Setting) {
 // Cheapest is a place of a ranking: the cheapest right chain of an integrator on a data set.
 type Cheapest struct {
 	// Passes are those over the data, burn-in included, on average over the chain's
-	// repetitions: +Inf if no chain was right, NaN if none was run.
+	// repetitions: +Inf if no chain was right, NaN if none was run or if it is not known
+	// which ones were, as where a reference failed.
 	Passes float64
 	Of     string // the chain's batch size and step
 }
@@ -124,17 +124,18 @@ func cheapest(t *table.Table) Cheapest {
 	// Chains that ran are there, even if none was right.
 	best := Cheapest{Passes: math.Inf(1)}
 	for _, g := range t.GroupBy(bench.ColumnsOf(settings("split", "seed")...)...) {
-		var chains []bench.Result
 		passes := 0.0
 		for _, r := range g.Rows() {
 			c := r.Source.(bench.Result)
-			chains = append(chains, c)
 			gradients := c.Gradients + integrators.ProductGradients*c.HessianVectors
 			passes += float64(gradients) / float64(c.Cell.Batches) / float64(g.Len())
 		}
 		// Of equally cheap chains the first counts.
-		if paper.Right(chains...) && passes < best.Passes {
-			c := chains[0].Cell
+		switch right, decided := bench.Right(g.Rows()...); {
+		case !decided && math.IsInf(best.Passes, 1):
+			best.Passes = math.NaN()
+		case right && decided && !(passes >= best.Passes):
+			c := g.Rows()[0].Source.(bench.Result).Cell
 			best = Cheapest{passes, fmt.Sprintf("B = %d, η = %v", c.BatchSize, c.Step)}
 			if c.BatchSize == bench.Full {
 				best.Of = fmt.Sprintf("full batch, η = %v", c.Step)

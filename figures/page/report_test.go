@@ -56,7 +56,7 @@ func testPage(t *testing.T) (*Page, string) {
 					if batch != bench.Full {
 						c.Scheme, c.Batches = "reshuffle", 57
 					}
-					r := bench.Result{Cell: c, Key: c.Stream(), Made: made, Seconds: 2, KS: 0.1 + float64(i+k+n)*h, KSSelf: 0.1, KSSelfLow: 0.05, KSSelfHigh: 0.14, KSSelfSD: 0.01,
+					r := bench.Result{Cell: c, Key: c.Stream(), Made: made, Seconds: 2, KS: 0.1 + float64(i+k+n)*h, KSSelf: 0.1, KSSelfLow: 0.05, KSSelfHigh: 0.14, KSSelfSD: 0.007,
 						Gradients: int64(5700 / (n + 1)), Diverged: name == "leapfrog" && n == 2}
 					if r.Diverged {
 						r.KS = 1
@@ -195,7 +195,7 @@ func (m memory) put(t *testing.T, kind store.Kind, key string, body any) {
 }
 
 // An integrator that ran at several frictions gains nothing by its best one against
-// those that ran at one.
+// those that ran at one. What a reference judged that failed a check has no place.
 func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
 	var plan bench.Plan
 	m := make(memory)
@@ -203,13 +203,14 @@ func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
 		name     string
 		friction bench.Real
 		passes   int64
-	}{{"leapfrog", 1, 10}, {"leapfrog", 5, 200}, {"mt3", 5, 100}} {
+		failed   []string
+	}{{"leapfrog", 1, 10, nil}, {"leapfrog", 5, 200, nil}, {"mt3", 5, 100, nil}, {"ubu", 5, 50, []string{"split-R̂"}}} {
 		cell := bench.Cell{Observe: bench.Distance, Dataset: "boston", Integrator: c.name, Friction: c.friction, Batches: 1, BatchSize: bench.Full, Step: 0.01}
 		plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
-		m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1, KSSelf: 0.1, Gradients: c.passes})
+		m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1, KSSelf: 0.1, KSSelfSD: 0.01, Gradients: c.passes, ReferenceFailed: c.failed})
 	}
 	got := places(newRankings(chains(bench.Results{Store: m}.Table([]bench.Plan{plan, plan}))))
-	want := map[string]string{"5 leapfrog boston": "200 full batch, η = 0.01", "5 mt3 boston": "100 full batch, η = 0.01"}
+	want := map[string]string{"5 leapfrog boston": "200 full batch, η = 0.01", "5 mt3 boston": "100 full batch, η = 0.01", "5 ubu boston": "– "}
 	if !maps.Equal(got, want) {
 		t.Errorf("ranked %v, want %v", got, want)
 	}
