@@ -162,8 +162,8 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 		notes = append(notes, "Means over "+list+".")
 	}
 	if levels == 2 {
-		notes = append(notes, "Alike: Δ is one that 99 of 100 pairs of right chains do not exceed, "+
-			"and as many chains diverged.")
+		notes = append(notes, "Alike: as many chains diverged, and both are where 99 of 100 right "+
+			"chains are; – where none is: one pair does not say how wrong chains scatter.")
 	}
 	return notes
 }
@@ -291,8 +291,9 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 //
 // For each observation there is its mean at each level. Distances have the self-distance of the
 // row's references, which is the same for all levels, the chains that diverged and, of two
-// levels, their difference. Two are alike if chains of one law differ by as much or more in 1 %
-// of cases, and as many diverged; null if one has no chain, or nothing says how they scatter.
+// levels, their difference. Two are alike if both are right, and not if one of them is or if
+// more diverged; null if none is right, since nothing says how wrong chains scatter, or if one
+// has no chain.
 func compared(row *table.Table, of []level, observations []bench.Observation) (out []entry) {
 	for _, o := range observations {
 		var means []float64 // by level; NaN where no chain has one
@@ -315,12 +316,14 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 		if len(of) == 2 {
 			difference := means[1] - means[0]
 			out = append(out, entry{"Δ", 0, signed(difference, 3), "difference", []any{difference}})
-			// The difference of two means over so many chains, each with its own noise.
-			sds := row.Numbers("ks_self_sd")
-			noise := stat.Mean(sds, nil) * math.Sqrt(1/float64(of[0].Len())+1/float64(of[1].Len()))
-			if of[0].Len() > 0 && of[1].Len() > 0 && noise > 0 { // else there is nothing to compare
-				is := lost(of[0].Table) == lost(of[1].Table) && math.Abs(difference) <= 2.5758*noise
-				alike.text, alike.fields = yesNo(is), []any{is}
+			// The scatter of a distance is known of right chains alone.
+			a, decidedA := bench.Right(of[0].Rows()...)
+			b, decidedB := bench.Right(of[1].Rows()...)
+			switch there := of[0].Len() > 0 && of[1].Len() > 0; {
+			case there && lost(of[0].Table) != lost(of[1].Table):
+				alike.text, alike.fields = yesNo(false), []any{false}
+			case there && decidedA && decidedB && a != b, there && a && b:
+				alike.text, alike.fields = yesNo(a && b), []any{a && b}
 			}
 		}
 		text := fmt.Sprintf("%s (%s–%s)",
