@@ -25,6 +25,7 @@ type progress struct {
 	terminal bool
 	start    time.Time
 	now      func() time.Time
+	cores    int // that tasks run on
 
 	mu                sync.Mutex
 	cells, references tally
@@ -38,8 +39,9 @@ type progress struct {
 type tally struct{ done, total int }
 
 // newProgress returns a reporter on out, which may be nil, as live may be.
-func newProgress(out io.Writer, live func(string), now func() time.Time) *progress {
-	p := &progress{out: out, live: live, start: now(), now: now, running: make(map[*task]float64)}
+func newProgress(out io.Writer, live func(string), now func() time.Time, cores int) *progress {
+	p := &progress{out: out, live: live, start: now(), now: now, cores: cores,
+		running: make(map[*task]float64)}
 	if f, ok := out.(*os.File); ok {
 		info, err := f.Stat()
 		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -161,9 +163,9 @@ func (p *progress) line() string {
 	return s.String()
 }
 
-// remaining is the time left: the estimated cost of what is not done, at the
-// speed that what is done had in terms of its estimate.
-// It is "?" as long as nothing is done.
+// remaining is the time left: the estimated cost of what is not done, as the dry run
+// states it, corrected by the time that what is done took. The first tenth of all cost
+// counts as done as estimated, so that the first seconds do not decide.
 func (p *progress) remaining(elapsed time.Duration) string {
 	spent, left := p.spent, p.left
 	for t, fraction := range p.running {
@@ -173,10 +175,10 @@ func (p *progress) remaining(elapsed time.Duration) string {
 		spent += fraction * t.cost
 		left -= fraction * t.cost
 	}
-	if spent <= 0 {
-		return "?"
-	}
-	return clock(time.Duration(float64(elapsed) * max(left, 0) / spent))
+	asEstimated := 0.1 * (p.spent + p.left)
+	slower := (elapsed.Seconds()*float64(p.cores) + asEstimated) / max(spent+asEstimated, 1e-9)
+	seconds := slower * max(left, 0) / float64(p.cores)
+	return clock(time.Duration(seconds * float64(time.Second)))
 }
 
 // clock rounds a duration for people.

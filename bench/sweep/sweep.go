@@ -109,7 +109,7 @@ func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 		now = time.Now
 	}
 	s := &session{
-		Runner: r, progress: newProgress(r.Progress, r.Live, now),
+		Runner: r, progress: newProgress(r.Progress, r.Live, now, r.cores()),
 		waiting: make(map[string][]*task),
 	}
 	ctx, s.abort = context.WithCancelCause(ctx)

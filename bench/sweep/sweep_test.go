@@ -595,7 +595,7 @@ func TestScheduleRunsLongFirstOnAllCores(t *testing.T) {
 // A task that another process works at starts several times, while the progress
 // line is written (the race detector looks on).
 func TestProgressOfATaskThatStartsAgain(t *testing.T) {
-	p := newProgress(nil, nil, time.Now)
+	p := newProgress(nil, nil, time.Now, 1)
 	starts := 0
 	again := &task{cost: 1, width: 1, next: func(error) []*task { return nil }}
 	again.run = func(context.Context) error {
@@ -649,7 +649,7 @@ func TestJobsAreWhatARunComputes(t *testing.T) {
 }
 
 func TestProgressLine(t *testing.T) {
-	p := newProgress(&bytes.Buffer{}, nil, time.Now)
+	p := newProgress(&bytes.Buffer{}, nil, time.Now, 2)
 	now := p.start
 	p.now = func() time.Time { return now }
 	oracleTask := &task{first: true, cost: 100}
@@ -658,13 +658,18 @@ func TestProgressLine(t *testing.T) {
 	for _, c := range cells {
 		p.add(c)
 	}
-	if got := p.line(); got != "references 0/1, jobs 0/2, 0 a second, 0s elapsed, ? left" {
+	if got := p.line(); got != "references 0/1, jobs 0/2, 0 a second, 0s elapsed, 1m40s left" {
 		t.Errorf("at the start: %q", got)
 	}
 	p.begin(oracleTask)
-	p.part(oracleTask, 0.5) // 50 of 200 done in 30 s: 90 s are left
-	now = now.Add(30 * time.Second)
-	if got := p.line(); got != "references 0/1, jobs 0/2, 0 a second, 30s elapsed, 1m30s left" {
+	p.part(oracleTask, 0.001) // slow at first: 199.9/2 · 24/20.1, not 40 minutes
+	now = now.Add(2 * time.Second)
+	if got := p.line(); got != "references 0/1, jobs 0/2, 0 a second, 2s elapsed, 1m59s left" {
+		t.Errorf("after two seconds: %q", got)
+	}
+	p.part(oracleTask, 0.5) // 50 of 200 done in 60 s of a core, with 20 as estimated: 150/2 · 80/70
+	now = now.Add(28 * time.Second)
+	if got := p.line(); got != "references 0/1, jobs 0/2, 0 a second, 30s elapsed, 1m25s left" {
 		t.Errorf("in the oracle: %q", got)
 	}
 	p.end(oracleTask, true)

@@ -253,24 +253,30 @@ const progressEvery = 5 * time.Second
 
 // progress returns a function that now and then writes to w which share is done.
 // Calls that come less than progressEvery after the last line write nothing, so that callers
-// may report each small part of their work.
+// may report each small part of their work. The time left is at the speed since the first
+// call: what came before it, such as a warm-up, does not come again.
 func progress(w io.Writer, command string) func(share float64) {
 	start, last := time.Now(), time.Now()
+	var first time.Time
+	var already float64
 	return func(share float64) {
+		if first.IsZero() {
+			first, already = time.Now(), share
+		}
 		if time.Since(last) >= progressEvery {
 			last = time.Now()
-			fmt.Fprintln(w, progressLine(command, share, time.Since(start)))
+			fmt.Fprintln(w, progressLine(command, share, already, last.Sub(start), last.Sub(first)))
 		}
 	}
 }
 
 // progressLine returns the line of progress: the share done in per cent, the time since the
-// start, and, if some is done, the time left at the speed so far.
-func progressLine(what string, share float64, elapsed time.Duration) string {
+// start, and, if some was done since the share already, the time left at its speed.
+func progressLine(what string, share, already float64, elapsed, since time.Duration) string {
 	line := fmt.Sprintf("%s: %.0f %%, %s elapsed", what, 100*share, elapsed.Round(time.Second))
-	if share > 0 {
-		line += fmt.Sprintf(", about %s left",
-			time.Duration(float64(elapsed)*(1-share)/share).Round(time.Second))
+	if share > already {
+		left := float64(since) * (1 - share) / (share - already)
+		line += fmt.Sprintf(", about %s left", time.Duration(left).Round(time.Second))
 	}
 	return line
 }

@@ -96,8 +96,18 @@ func TestMassIsAChangeOfUnits(t *testing.T) {
 }
 
 func TestProgressSaysWhatIsLeft(t *testing.T) {
-	if got, want := progressLine("certify", 0.25, 10*time.Second), "certify: 25 %, 10s elapsed, about 30s left"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for _, c := range []struct {
+		share, already float64
+		elapsed, since time.Duration
+		want           string
+	}{
+		{0.25, 0, 10 * time.Second, 10 * time.Second, "certify: 25 %, 10s elapsed, about 30s left"},
+		{0.35, 0.1, 60 * time.Second, 10 * time.Second, "certify: 35 %, 1m0s elapsed, about 26s left"}, // after 50 s of something else
+		{0.1, 0.1, 50 * time.Second, 0, "certify: 10 %, 50s elapsed"},
+	} {
+		if got := progressLine("certify", c.share, c.already, c.elapsed, c.since); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }
 
