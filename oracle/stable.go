@@ -89,8 +89,8 @@ func largestSteps(
 	steps := make([]float64, len(specs))
 	for i, spec := range specs {
 		if steps[i], err = s.largest(ctx, r, spec); err != nil {
-			return nil, fmt.Errorf("largest stable step of %s with %d batches: %w", spec.Integrator,
-				cmp.Or(spec.Batches, 1), err)
+			return nil, fmt.Errorf("largest stable step, K = %d, tried with %s: %w",
+				cmp.Or(spec.Batches, 1), spec.Integrator, err)
 		}
 	}
 	return steps, nil

@@ -37,7 +37,10 @@ def build(folder: pathlib.Path) -> pathlib.Path:
     folder.mkdir(parents=True, exist_ok=True)
     name = "hambench.exe" if platform[0] == "windows" else "hambench"
     program = folder / name
-    subprocess.run([go, "build", "-trimpath", "-ldflags=-s -w", "-o", str(program.resolve()), "./cmd/hambench"], env=env, cwd=ROOT, check=True)
+    command = [go, "build", "-trimpath", "-ldflags=-s -w", "-o", str(program.resolve())]
+    stamped = subprocess.run([*command, "-buildvcs=auto", "./cmd/hambench"], env=env, cwd=ROOT, capture_output=True, check=False)
+    if stamped.returncode != 0:  # as where git does not trust the folder: then without the commit
+        subprocess.run([*command, "-buildvcs=false", "./cmd/hambench"], env=env, cwd=ROOT, check=True)
 
     version = re.search(r'__version__ = "(.*)"', (PYTHON / "hambench" / "__init__.py").read_text())[1]
     info = f"hambench-{version}.dist-info"

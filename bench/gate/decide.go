@@ -110,7 +110,10 @@ func (r *Report) decide(tests []comparison, alpha float64) {
 			})
 		}
 	}
-	if most > 0 {
+	switch {
+	case most >= 1: // a distance is at most 1
+		r.note("no change of %s would be reported in nine of ten runs", least.where)
+	case most > 0:
 		r.note("changes of %s or more (--distance) are reported in nine of ten runs; "+
 			"the least certain is %s", short(most), least.where)
 	}

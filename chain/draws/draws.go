@@ -135,7 +135,11 @@ func (w *Writer) Close(failed error) error {
 	if failed == nil {
 		failed = w.out.finish()
 	}
-	return errors.Join(failed, w.out.stream.Flush(), w.out.discard())
+	// The stream keeps its first error, which may be why the run failed.
+	if err := w.out.stream.Flush(); !errors.Is(failed, err) {
+		failed = errors.Join(failed, err)
+	}
+	return errors.Join(failed, w.out.discard())
 }
 
 // output is a stream, or a folder under the temporary name that it has until it

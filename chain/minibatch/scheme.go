@@ -18,7 +18,7 @@ type Scheme struct {
 	// Cap is the claim that package certify tests if there are Visits.
 	Cap Cap
 	// Index makes the sequence of batch numbers for k batches of a fixed
-	// partition.
+	// partition. It is called with k = 1, too: of a single batch, and by fingerprints.
 	Index func(k int, rng *rand.Rand) Index
 	// Stream makes the batches. nil means those that Index chooses from a
 	// uniform arrangement of the rows, cut into k.

@@ -41,7 +41,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	showVersion := root.Flags().BoolP("version", "v", false,
-		"print the commit, the Go version, and the instruction set in use")
+		"print the version, the commit, the Go version, and the instruction set in use")
 	noCommand := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if *showVersion {
@@ -218,9 +218,9 @@ func printJSON(w io.Writer, indent string, v any) error {
 	return e.Encode(v)
 }
 
-// version is the commit, the Go version, and the instruction set in use.
+// version is the version, the commit, the Go version, and the instruction set in use.
 // A program of go test knows no commit.
 func version() string {
-	return fmt.Sprintf("hambench %s, %s, kernels %s",
-		cmp.Or(sweep.Commit(), "of an unknown commit"), runtime.Version(), kernel.ISA())
+	return fmt.Sprintf("hambench %s, commit %s, %s, kernels %s", sweep.Version,
+		cmp.Or(sweep.Commit(), "unknown"), runtime.Version(), kernel.ISA())
 }

@@ -144,7 +144,8 @@ func fetchFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 		fmt.Fprintf(stdout, "%s: verified\n", name)
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d data sets cannot be had", failed, len(names))
+		return fmt.Errorf("%d of %d data sets cannot be had: if you have copies, name their "+
+			"folder by %s", failed, len(names), datasets.EnvData)
 	}
 	return nil
 }

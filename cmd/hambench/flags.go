@@ -40,6 +40,12 @@ func (f *selection) register(c *cobra.Command, names string) {
 		if err := f.check(); err != nil {
 			return err
 		}
+		for _, name := range []string{"splits", "samples", "repeat", "seed-from"} {
+			flag := c.Flags().Lookup(name)
+			if flag != nil && flag.Changed && flag.Value.String() == "0" {
+				return usage.Errorf("--%s 0: want 1 or more", name)
+			}
+		}
 		return run(c, args)
 	}
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,6 +113,51 @@ func TestABatchThatIsRoundedToAllRowsIsNamed(t *testing.T) {
 		if named := strings.Contains(stderr, "is rounded to one batch of all"); code != exitOK || named != want {
 			t.Errorf("--batch %s: exit code %d, %q: want the note: %t", size, code, stderr, want)
 		}
+	}
+}
+
+// A file of draws counts once.
+func TestAFileOfDrawsIsGivenOnce(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "f.csv")
+	if err := os.WriteFile(file, []byte("f0\n1\n2\n3\n4\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := call(t, "judge", "--dataset", "toy", file, dir+"/./f.csv")
+	if code != exitUsage || !strings.HasSuffix(stderr, "f.csv: the file is given twice: want each once\n") {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+}
+
+// The number 0 is what a flag has that is not given, and no number to ask for.
+func TestCountsOfNoneAreRefused(t *testing.T) {
+	for _, args := range []string{"reproduce --splits 0", "reproduce --samples 0", "reproduce --repeat 0", "export --seed-from 0", "sample --model toy --samples 0"} {
+		code, _, stderr := call(t, strings.Fields(args)...)
+		if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "0: want ") {
+			t.Errorf("%s: exit code %d, %q", args, code, stderr)
+		}
+	}
+}
+
+// A file has room for all columns, and a disk that is full is named once.
+func TestOutputsThatAreNoTerminal(t *testing.T) {
+	t.Setenv("COLUMNS", "")
+	screen := onTerminal(t, func(w *os.File) { run(context.Background(), w, io.Discard, []string{"list", "integrators"}) })
+	t.Setenv("COLUMNS", "100")
+	cut := onTerminal(t, func(w *os.File) { run(context.Background(), w, io.Discard, []string{"list", "integrators"}) })
+	width := func(text string) (most int) {
+		for line := range strings.Lines(text) {
+			most = max(most, shown(line)-1)
+		}
+		return most
+	}
+	if width(screen) <= 100 || width(cut) > 100 {
+		t.Errorf("%d columns in a file, %d where COLUMNS is 100", width(screen), width(cut))
+	}
+	var stderr bytes.Buffer
+	code := run(context.Background(), brokenPipe{}, &stderr, strings.Fields("sample --model toy --h 0.1 --samples 2000"))
+	if code != exitFailed || stderr.String() != "hambench: no space left\n" {
+		t.Errorf("exit code %d, %q", code, stderr.String())
 	}
 }
 

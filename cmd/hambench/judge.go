@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 // judgeOptions are the flags that judge alone has.
@@ -88,7 +90,10 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 		return err
 	}
 	var chains [][][]float64
-	for _, file := range files {
+	for i, file := range files {
+		if slices.ContainsFunc(files[:i], func(other string) bool { return sameFile(file, other) }) {
+			return usage.Errorf("draws %s: the file is given twice: want each once", file)
+		}
 		of, err := draws.Read(file, target.Outputs())
 		if err != nil {
 			return err
@@ -123,6 +128,13 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 		err = j.Err()
 	}
 	return err
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
 // printJudgement prints a judgement as a table of two columns, the scores last, by name.

@@ -83,10 +83,11 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Width returns how wide tables may be: as wide as the terminal for the process's
-// own output, elsewhere without limit (0).
+// Width returns how wide tables may be: as COLUMNS says, 100 on a terminal that does not
+// say, elsewhere without limit (0), since a file or a pipe has room for all columns.
 func (o *output) Width() int {
-	if _, ok := o.Writer.(*os.File); ok {
+	f, ok := o.Writer.(*os.File)
+	if ok && (os.Getenv("COLUMNS") != "" || table.Terminal(f)) {
 		return table.Width()
 	}
 	return 0

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
+	"hambench/bench/sweep"
 )
 
 // call runs a command line as main does.
@@ -118,7 +119,7 @@ func TestMissingDataNamesTheCommandThatGetsThem(t *testing.T) {
 		{"judge", "--checks", "--dataset", "boston", "--out", t.TempDir()},
 	} {
 		code, _, stderr := call(t, args...)
-		if code != exitFailed || !strings.Contains(stderr, "hambench data fetch boston") {
+		if code != exitFailed || !strings.Contains(stderr, "hambench data fetch boston, or name a folder with copies by HAMBENCH_DATA") {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}
 	}
@@ -316,6 +317,9 @@ func TestDefaultStepFollowsTheStableOne(t *testing.T) {
 func TestVersionIsAFlag(t *testing.T) {
 	if code, got, _ := call(t, "--version"); code != exitOK || got != version()+"\n" {
 		t.Errorf("--version: exit code %d, %q; want %q", code, got, version())
+	}
+	if !strings.HasPrefix(version(), "hambench "+sweep.Version+", commit ") {
+		t.Errorf("--version: %q", version())
 	}
 }
 

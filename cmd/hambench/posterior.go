@@ -83,7 +83,8 @@ func (f *selection) target(ctx context.Context, precision string) (models.Target
 // Other errors, and nil, are returned as they are.
 func (f *selection) fetchHint(err error) error {
 	if errors.Is(err, datasets.ErrUnavailable) {
-		return fmt.Errorf("%w; get it with: %s %s", err, datasets.FetchCommand, f.dataset)
+		return fmt.Errorf("%w; get it with: %s %s, or name a folder with copies by %s", err,
+			datasets.FetchCommand, f.dataset, datasets.EnvData)
 	}
 	return err
 }

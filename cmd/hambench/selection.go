@@ -213,8 +213,12 @@ func (f *selection) fixSteps(ctx context.Context, on []string, stderr io.Writer)
 	f.asked.Stable = func(c bench.Cell) (float64, error) {
 		h, err := f.keys.Stable(ctx, c)
 		if err == nil {
-			fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, K = %d, is "+
-				"about %.3g\n", c.Integrator, c.Dataset, c.Batches, h)
+			inner := ""
+			if c.Inner > 1 {
+				inner = fmt.Sprintf(", N_l = %d", c.Inner)
+			}
+			fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, K = %d%s, is "+
+				"about %.3g\n", c.Integrator, c.Dataset, c.Batches, inner, h)
 		}
 		return h, err
 	}

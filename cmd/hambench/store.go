@@ -135,7 +135,7 @@ func (f *selection) mergeStores(from []string, published bool) error {
 	for _, t := range m.Corruptions {
 		fmt.Fprintf(f.stdout, "not merged: %v\n", t)
 	}
-	fmt.Fprintf(f.stdout, "added %s\n", countKinds(m.Added))
+	fmt.Fprintf(f.stdout, "added %s to %s\n", countKinds(m.Added), f.Store.Dir())
 	if err == nil && len(m.Corruptions) > 0 {
 		err = fmt.Errorf("%d records cannot be used and were not merged", len(m.Corruptions))
 	}

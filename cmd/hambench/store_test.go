@@ -110,7 +110,7 @@ func TestMergeCarriesEveryKindOfRecord(t *testing.T) {
 	if code, _, stderr := call(t, "run", study, "--out", from); code != exitOK {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	for _, want := range []string{"3 results, ", "added none\n"} {
+	for _, want := range []string{"3 results, ", "added none to " + filepath.Join(to, "store") + "\n"} {
 		if code, stdout, stderr := call(t, "store", "merge", "--out", to, from); code != exitOK || !strings.Contains(stdout, want) {
 			t.Errorf("exit code %d, %q, %s; want %q", code, stdout, stderr, want)
 		}

@@ -34,10 +34,12 @@ func Colour(w io.Writer, printed string) string {
 // Colours reports whether a file is a terminal with colours whose user wants
 // them (no-color.org).
 func Colours(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
 	term := os.Getenv("TERM")
-	return term != "" && term != "dumb" && os.Getenv("NO_COLOR") == ""
+	return Terminal(f) && term != "" && term != "dumb" && os.Getenv("NO_COLOR") == ""
+}
+
+// Terminal reports whether a file is a terminal.
+func Terminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

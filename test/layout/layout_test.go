@@ -144,6 +144,7 @@ func TestOneVersion(t *testing.T) {
 	for _, c := range []struct{ file, pattern string }{
 		{"CHANGELOG.md", `(?m)^## (\S+?),? `},
 		{"CITATION.cff", `(?m)^version: "(.*)"$`},
+		{"bench/sweep/version.go", `(?m)^const Version = "(.*)"$`},
 		{"python/hambench/__init__.py", `(?m)^__version__ = "(.*)"$`},
 	} {
 		text, err := os.ReadFile("../../" + c.file)
