@@ -73,6 +73,9 @@ var (
 		{Name: "reference_error", Kind: table.Number},
 		{Name: "reference_failed", Kind: table.Text}, // names of checks, "; " between them
 		{Name: "oracle", Kind: table.Text},
+		// draws in each set of exact ones that the chain is compared with; none where it is
+		// compared with the exact law, or with reference chains
+		{Name: "exact_draws", Kind: table.Number},
 		{Name: "checks_failed", Kind: table.Number}, // of the cell's own reference chains
 	}
 	exactColumns = []table.Column{
@@ -220,6 +223,9 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 	}
 	fillParameters(row, j.Cell.Values)
 	row["oracle"], row["missing"] = j.Cell.Oracle, missing
+	if d := j.Cell.ExactDraws; d != nil {
+		row["exact_draws"] = d.Samples
+	}
 	if j.Relative > 0 {
 		row["relative"] = j.Relative
 	}

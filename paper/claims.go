@@ -159,7 +159,6 @@ var programs = map[string]func(of []*evaluation) Finding{
 	"friction-reasonable":     frictionReasonable,
 	"friction-range":          frictionRange,
 	"friction-efficient":      frictionEfficient,
-	"synthetic":               syntheticDistance,
 	"svrg-ubu-transition":     transition,
 	"svrg-ubu-critical":       criticalSteps,
 }

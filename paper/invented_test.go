@@ -14,6 +14,7 @@ import (
 	"hambench/bench/store"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/oracle"
 )
 
 // Observables that the claims read by their names.
@@ -48,6 +49,7 @@ type invented struct {
 	splits     int                                     // of the tables
 	failed     []string                                // data sets whose references failed a check
 	judgedBy   string                                  // the oracle of boston's chains
+	exactLaw   bool                                    // judges the study synthetic
 	noMethods  bool                                    // no plan says anything of an integrator
 	symplectic bool                                    // as C → 0
 
@@ -524,8 +526,15 @@ func (in *invented) results(study string) []bench.Result {
 			variants = append(variants, bench.Cell{Integrator: "leapfrog", Inner: 1, Friction: 5, Precision: p})
 		}
 	case "synthetic":
-		cell := bench.Cell{Dataset: "linear", Batches: 1, Step: smallStep}
-		return []bench.Result{{Cell: cell, KS: in.ks(study, cell), KSSelf: selfMean, KSSelfSD: sigma}}
+		var of []bench.Result
+		for seed := range uint64(6) {
+			cell := bench.Cell{Dataset: "linear", Batches: 1, Step: smallStep, Seed: seed, Oracle: bench.Analytic}
+			if !in.exactLaw {
+				cell.ExactDraws = &oracle.ExactDraws{Chains: 5, Samples: 200}
+			}
+			of = append(of, bench.Result{Cell: cell, KS: in.ks(study, cell), KSSelf: selfMean, KSSelfSD: sigma})
+		}
+		return of
 	case "toy":
 		return nil
 	default:

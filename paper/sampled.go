@@ -152,15 +152,3 @@ func frictionRange(of []*evaluation) Finding {
 	}
 	return x.finish(x.interval())
 }
-
-// syntheticDistance takes the only chain of its study, whose distance has no scatter that
-// would be known.
-func syntheticDistance(of []*evaluation) Finding {
-	r := of[0].selected.Rows()[0]
-	ks := r.Number("ks")
-	summary := fmt.Sprintf("distance to the exact law %.3f", ks)
-	f := Finding{Verdict: holds(of[0].holds(ks)), Summary: summary}
-	f.add("distance", ks, "%.4f")
-	f.add("self-distance", r.Number("ks_self"), "%.4f")
-	return f
-}
