@@ -571,10 +571,13 @@ func countVerdicts(rows []certify.Row) string {
 const belowSampled = "theta.cov"
 
 // drawAboveExact makes a study's figure of cells once more, as figure "ID-exact": above its
-// distances, below exact errors of the same lines, a column per batch size above and per
-// problem and scheme below. The rows of both have the columns that tell lines apart: a line
-// below is that of the same values, whatever it is called. Where columns differ in number, the
-// exact errors have a figure of their own, as those of a study without cells.
+// distances, below exact ones of the same lines, a column per batch size above and per
+// problem and scheme below. Below the full batch stand the distances of its own chains, where
+// they are exact (bench.FullBatch); below all else errors on the problem of the study's exact
+// jobs, since no problem with so many rows is exact with mini-batches. The rows of both have the
+// columns that tell lines apart: a line below is that of the same values, whatever it is called.
+// Where columns differ in number, the exact errors have a figure of their own, as those of a
+// study without cells.
 func drawAboveExact(d *drawing, s *sampled) error {
 	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing", len(missing), len(d.plan.Exact)))
@@ -607,27 +610,118 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	slices.SortStableFunc(g.facets[0], func(a, b *facet) int { // last, as above
 		return cmp.Compare(min(isFull(a), 1), min(isFull(b), 1))
 	})
+	own := make([]*facet, len(g.facets[0])) // by panel: what is exact of the one above it
+	g.ys = nil                              // of the others
+	for i, p := range g.facets[0] {
+		if own[i] = s.fullBatch(s.facets[0][i], p.steps()); own[i] == nil {
+			for _, at := range slices.Concat(p.lines...) {
+				g.ys = append(g.ys, at.y)
+			}
+		}
+	}
 	x, y := q.ranges(g, f.width) // of their own: steps are smaller than those of chains
-	y.Label = "error of " + observableLabels[belowSampled]
+	y.Label = "error, without Monte Carlo"
+	small := " Below: stationary error of cov θ on a small problem (" + problemsText(shown) + ")."
+	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
 	var row []*panel
-	for _, p := range g.facets[0] {
-		r := exactOf(p.Rows()[0])
+	for i, p := range g.facets[0] {
+		scheme := exactOf(p.Rows()[0]).Scheme
 		out := g.draw(p, x, y, s.style, slopes(x, y, q.powers...)...)
-		out.Title, out.Note = r.Problem+", exact: "+r.Scheme, g.note(p, 1)
+		out.Title = "small problem, " + scheme + ": error of " + observableLabels[belowSampled]
+		out.Note = g.note(p, 1)
+		if own := own[i]; own != nil {
+			out = s.drawnExact(own, x, y, q.powers, s.floors[s.facets[0][i]].curves(x, s.style))
+			small = " Below the full batch: what infinitely many draws of its chains would have, " +
+				"which is exact mode by mode. Beside it, since no problem of that size is exact " +
+				"with mini-batches: stationary error of cov θ on a small one (" +
+				problemsText(shown) + ")."
+			for _, at := range slices.Concat(own.lines...) {
+				f.Data.add(s.title(own), scheme, s.names[at.line], at.x, at.y, at.lost > 0)
+			}
+		}
+		y.Lost = cmp.Or(y.Lost, out.Y.Lost)
 		row = append(row, out)
 	}
 	f.Title, f.panels = title, append(f.panels, row)
-	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
 	// A point that is not resolved has no error; one without a stationary law is unstable.
 	for _, at := range g.points() {
 		r := exactOf(at.Rows()[0])
 		f.Data.add(r.Problem, r.Scheme, g.names[at.line], at.x, at.y, at.lost > 0)
 	}
 	f.addSlopes(q.legend, y.Lost)
-	f.Caption = "Above: " + f.Caption + " Below: stationary error of cov θ, computed without " +
-		"Monte Carlo, on a problem of its own (" + problemsText(shown) + ")."
+	f.Caption = "Above: " + f.Caption + small
 	d.out.Figures = append(d.out.Figures, f)
 	return nil
+}
+
+// steps are the places of the points of a facet, ascending.
+func (p *facet) steps() (of []float64) {
+	for _, at := range slices.Concat(p.lines...) {
+		of = append(of, at.x)
+	}
+	slices.Sort(of)
+	return slices.Compact(of)
+}
+
+// fullBatch are the exact distances of the chains of a panel of the full batch, at some steps: a
+// facet whose points have no rows. An error that is round-off leaves a gap. It is nil of
+// mini-batches, and where chains are not exact, as those of networks.
+func (s *sampled) fullBatch(p *facet, steps []float64) *facet {
+	if p == nil || p.Where("K", 1).Len() < p.Len() || len(s.floors) == 0 {
+		return nil
+	}
+	target, err := bench.NewFullBatch(resultOf(p.Rows()[0]).Cell)
+	if err != nil {
+		return nil
+	}
+	out := &facet{p.Table, make([][]point, len(p.lines))}
+	for i, line := range p.lines {
+		for _, h := range steps {
+			if line == nil {
+				break
+			}
+			d, err := target.Distance(resultOf(line[0].Rows()[0]).Cell, h)
+			at := point{line: i, x: h, y: d, low: d, high: d}
+			switch {
+			case err != nil:
+				return nil
+			case math.IsNaN(d):
+				at.lost = 1
+			case d == 0:
+				at.y = math.NaN()
+			}
+			out.lines[i] = append(out.lines[i], at)
+		}
+	}
+	return out
+}
+
+// drawnExact is the panel of exact distances, on the axis of the steps and one of distances like
+// y, with slopes of some powers, and the floors of the panel above it. Lines that are exact have
+// a note.
+func (s *sampled) drawnExact(p *facet, x, y axis, powers []float64, floors []curve) *panel {
+	var ys []float64
+	var exact []string
+	for i, line := range p.lines {
+		values, known := make([]float64, 0, len(line)), false
+		for _, at := range line {
+			values, known = append(values, at.y), known || at.y > 0
+			if at.lost > 0 {
+				y.Lost = "unstable"
+			}
+		}
+		if ys = append(ys, values...); line != nil && !known {
+			exact = append(exact, s.names[i])
+		}
+	}
+	y = y.over(ys).padded(0.06)
+	y.Low = y.at(-0.12) // a line of a note below the smallest one
+	out := s.draw(p, x, y, s.style, append(slopes(x, y, powers...), floors...)...)
+	out.Title = s.title(p) + ", exact: distance to the posterior"
+	if len(exact) > 0 {
+		out.Note = "exact: " + strings.Join(exact, ", ")
+	}
+	return out
 }
 
 // problemsText states the friction and the number of batches of the problems of exact errors,

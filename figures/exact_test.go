@@ -238,7 +238,7 @@ func TestExactErrorsStandBelowDistances(t *testing.T) {
 		t.Error("the exact flow is drawn, which the sampled figure lacks")
 	}
 	svg := string(read(t, filepath.Join(dir, "bottleneck-exact.svg")))
-	if a, b := strings.Index(svg, "exact: replacement"), strings.Index(svg, "exact: full"); a < 0 || b < a {
+	if a, b := strings.Index(svg, "small problem, replacement: error of cov θ"), strings.Index(svg, "linear, full batch, exact"); a < 0 || b < a {
 		t.Error("the exact panels do not stand below the sampled ones: mini-batches first, then the full batch")
 	}
 	if !strings.Contains(svg, "leapfrog (order 2 in θ, 1 jointly)") {
@@ -253,6 +253,44 @@ func TestExactErrorsStandBelowDistances(t *testing.T) {
 	}
 	if svg := string(read(t, filepath.Join(dir, "bottleneck-exact.svg"))); strings.Contains(svg, "Kolmogorov") || !strings.Contains(svg, "absolute error") {
 		t.Error("exact errors of one scheme below two batch sizes: want a figure of their own")
+	}
+}
+
+// Below the full batch of a linear model stand the exact distances of its own chains: of the
+// integrators' orders in θ, none of leapfrog, none beyond the stable step, with the floor of the
+// chains above. Networks and mini-batches have none.
+func TestFullBatchHasExactDistancesOfItsOwn(t *testing.T) {
+	p, m := exactPlan(t, plan(t, "quick", "bottleneck").Study)
+	f := made(t, p, m).Figures[1]
+	panel := f.panels[1][1]
+	if left := f.panels[1][0].Title; left != "small problem, replacement: error of cov θ" {
+		t.Errorf("below mini-batches stands %q", left)
+	}
+	slope := map[string]float64{"euler": 1, "lietrotter": 2, "mt3": 3}
+	for _, s := range panel.Series {
+		want, ok := slope[s.Name]
+		if !ok {
+			continue
+		}
+		delete(slope, s.Name)
+		if got := math.Log(s.Y[1]/s.Y[0]) / math.Log(s.X[1]/s.X[0]); math.Abs(got-want) > 0.3 { // the steps, 0.005 and 0.01, are near euler's limit
+			t.Errorf("%s: slope %v at the smallest steps, want %v", s.Name, got, want)
+		}
+		// 0.04 is beyond euler's limit at the largest frequency, and far within the others'.
+		last := len(s.X) - 1
+		if s.X[last] != 0.04 || (s.Lost[last] == 1) != (s.Name == "euler") || math.IsNaN(s.Y[last]) != (s.Name == "euler") {
+			t.Errorf("%s: %v, lost %v", s.Name, s.Y, s.Lost)
+		}
+	}
+	if len(slope) > 0 || panel.Note != "exact: leapfrog" || len(named(panel, "floor")) != 1 || !strings.Contains(f.Caption, "small one (gaussian: ") {
+		t.Errorf("lacks %v; note %q, caption %q", slope, panel.Note, f.Caption)
+	}
+	cells := jobs(cell("mt3", 0, bench.Full, 0.1), cell("mt3", 0, 8, 0.1))
+	s := arranged(t, stored(cells, tenth), bench.Study{ID: "own", Cells: cells})
+	for _, p := range s.facets[0] {
+		if s.fullBatch(p, []float64{0.1}) != nil {
+			t.Errorf("%s is exact", s.title(p))
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package figures makes figures and tables of what runs left in a store, and
-// draws them. It runs no chain and computes nothing but layout and means over
-// splits.
+// draws them. It runs no chain and computes nothing but layout, medians and means over
+// splits, and what is exact of a linear model with the full batch (bench.FullBatch).
 //
 // A Drawer makes one study of a run at a time, given its plan: the manifest that
 // states which results the study needs and what legends and captions say of its
@@ -28,7 +28,8 @@
 //     deviation, and the self-distance of its panel;
 //   - an exact error at a step, with the fitted order of its observable, or another
 //     number that the figure shows of a problem, sampler, scheme and step;
-//   - a point of the exact errors below cells: problem, scheme, line, step, error;
+//   - a point of the exact errors below cells: problem, scheme, line, step, error, which of the
+//     figure's own full batch is its distance;
 //   - a bin of a histogram, a place of a density or a path, an input of marginals;
 //   - a line of a table.
 package figures

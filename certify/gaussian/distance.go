@@ -30,7 +30,7 @@ func normalDistances(axes [][]float64, mean, change []float64) (kolmogorov, wass
 	d := len(mean)
 	for _, a := range axes {
 		v := mat.NewVecDense(d, a)
-		kolmogorov = max(kolmogorov, kolmogorovNormal(floats.Dot(a, mean), mat.Inner(v,
+		kolmogorov = max(kolmogorov, KolmogorovNormal(floats.Dot(a, mean), mat.Inner(v,
 			mat.NewDense(d, d, change), v)))
 	}
 	// With I for one of the covariances, Wasserstein's is |mean|² + Σ (√λ − 1)², squared.
@@ -45,9 +45,9 @@ func normalDistances(axes [][]float64, mean, change []float64) (kolmogorov, wass
 	return kolmogorov, wasserstein
 }
 
-// kolmogorovNormal is the distance of N(m, 1 + x) from N(0, 1). The difference of
+// KolmogorovNormal is the distance of N(m, 1 + x) from N(0, 1). The difference of
 // the distribution functions is largest where the densities cross.
-func kolmogorovNormal(m, x float64) float64 {
+func KolmogorovNormal(m, x float64) float64 {
 	// There ax² + bx + c = 0; its roots in the form that does not cancel.
 	v := 1 + x
 	a, b, c := x/v, 2*m/v, -m*m/v-math.Log1p(x)
