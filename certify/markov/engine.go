@@ -56,6 +56,12 @@ type Observation struct {
 	Resolution         float64   // bounds that
 }
 
+// Widen makes the bounds cover a relative error; unit is what that is relative to.
+func (x *Observation) Widen(relative, unit float64) {
+	x.RelativeResolution = max(x.RelativeResolution, relative)
+	x.Resolution = max(x.Resolution, relative*unit)
+}
+
 // Point is the outcome at one step size.
 type Point struct {
 	H        float64       // the step

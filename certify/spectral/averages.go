@@ -46,6 +46,9 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	}
 	// From coarse to fine.
 	for i := range p.engine.ladder {
+		if p.rung(i) == nil {
+			continue
+		}
 		now, err = p.accuraciesOn(ctx, i, m, at)
 		if err != nil || now != nil && slices.EqualFunc(before, now, agree) {
 			return now, true, err
@@ -63,7 +66,7 @@ const varianceTolerance = 1e-3
 // comes out negative. Biases are those of the finest rung, which at has.
 func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 	at markov.Point) ([]cost.Accuracy, error) {
-	r := p.rung(i) // rungs are asked for one by one
+	r := p.rung(i)
 	found, err := r.solve(ctx, m, false)
 	if err != nil || found.signed == nil {
 		return nil, err

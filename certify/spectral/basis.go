@@ -26,6 +26,10 @@ type basis struct {
 	target   []float64   // the coefficients of the target
 	observed [][]float64 // of each observable
 	missing  []float64   // what the target's coefficients miss of each observable's mean
+
+	// unseen is what the polynomials do not reach of the curvature of the mean or of a batch, as a
+	// share of its length, where that is largest: what a step does beyond an affine one.
+	unseen float64
 }
 
 // newBasis makes the basis of some degrees in a space, with the target and the observables in
@@ -48,6 +52,10 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 	// In the target's own space the target is the constant function, and no mean is missed.
 	for _, o := range e.observed {
 		b.observed = append(b.observed, b.coefficients(s, o))
+	}
+	b.unseen = b.beyond(s.theta, e.mean.curvature)
+	for _, u := range e.mean {
+		b.unseen = max(b.unseen, b.beyond(s.theta, u.Curvature))
 	}
 	b.target, b.missing = make([]float64, len(b.pairs)), make([]float64, len(b.observed))
 	b.target[0] = 1
@@ -84,6 +92,20 @@ func (b *basis) means(under *density, f func(float64) float64) []float64 {
 		}
 	}
 	return c
+}
+
+// beyond is the length of what polynomials do not reach of a function of θ, under a density, as a
+// share of the function's.
+func (b *basis) beyond(under *density, f func(float64) float64) float64 {
+	c, p, left, all := b.means(under, f), make([]float64, b.widths[0]), 0.0, 0.0
+	for i, x := range under.x {
+		if w := under.w[i]; w > 1e-40 {
+			b.theta.values(p, x)
+			off := f(x) - floats.Dot(c, p)
+			left, all = left+w*off*off, all+w*f(x)*f(x)
+		}
+	}
+	return math.Sqrt(left / all)
 }
 
 // coefficients expands an observable in the basis of a space, so that its mean under a law is

@@ -24,6 +24,9 @@ func (p *Chain) Distances(ctx context.Context, m minibatch.Scheme, _ markov.Poin
 	// A rung without a law is passed over.
 	for i := range p.engine.ladder {
 		r := p.rung(i)
+		if r == nil {
+			continue
+		}
 		found, err := r.solve(ctx, m, everyStep)
 		if err != nil {
 			return 0, 0, err

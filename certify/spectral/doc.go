@@ -4,7 +4,8 @@
 // The transition operator of a step becomes a matrix in polynomials of θ and r that are
 // orthonormal under the target, or under a law as wide as the chain's own, and the stationary
 // law is that matrix's left eigenvector. Bases of growing degree (see rungs) say how far each
-// result is from the next one, which is its stated resolution.
+// result is from the next one, which is its stated resolution. A basis that does not see the
+// potential does not count, and where results are not fine a space of another width must agree.
 //
 // In the order of a computation:
 //
