@@ -80,6 +80,37 @@ func TestKnownPosteriorsAreComparedBySamples(t *testing.T) {
 	}
 }
 
+// What makes samples between refreshments, and exact draws, is part of the keys of the cells
+// that have them, and of no others: most of a store stays what it is.
+func TestOnlyCellsWithInnerStepsOrExactDrawsDependOnTheirCode(t *testing.T) {
+	plain := Cell{
+		Observe: Histogram, Dataset: "toy", Model: "toy", Integrator: "lietrotter", Inner: 1, Friction: 2, Scheme: "full", Batches: 1,
+		Step: 0.1, Samples: 4, Thin: 2, Precision: "float64", Oracle: Analytic,
+	}
+	inner, drawn := plain, plain
+	inner.Inner, drawn.ExactDraws = 2, &oracle.ExactDraws{Chains: 2, Samples: 10, Seed: 1}
+	keys := func(changed string) (of [3]string) {
+		k := &Keys{Source: source()}
+		k.fingerprints.Store([2]string{changed, ""}, func() (string, error) { return "another", nil })
+		for i, c := range []Cell{plain, inner, drawn} {
+			key, err := k.Cell(t.Context(), c, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of[i] = key
+		}
+		return of
+	}
+	now := keys("nothing")
+	for changed, want := range map[string][3]bool{"inner loop": {false, true, false}, "exact draws": {false, false, true}, "loop": {true, true, true}} {
+		for i, key := range keys(changed) {
+			if (key != now[i]) != want[i] {
+				t.Errorf("another %s changes the key of cell %d: %v, want %v", changed, i, key != now[i], want[i])
+			}
+		}
+	}
+}
+
 func TestWrongCellsAreUsageErrors(t *testing.T) {
 	good := Cell{Dataset: "teacher-reg", Integrator: "leapfrog", Step: 0.005}
 	elsewhere := oracle.NewSpec("boston", 0, "bnn")

@@ -194,4 +194,8 @@ func TestFingerprintOfTheTimeLoop(t *testing.T) {
 	if want := "8295c0f2e406c439ebe0b5210576003a"; got != want {
 		t.Errorf("fingerprint %s, want %s", got, want)
 	}
+	within, err := InnerFingerprint()
+	if want := "d5d1aa54d3972a4a7a7843a6c491243b"; err != nil || within != want {
+		t.Errorf("fingerprint %s of samples between refreshments, want %s: %v", within, want, err)
+	}
 }

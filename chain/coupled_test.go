@@ -64,6 +64,19 @@ func TestCoupledChainsStayTogether(t *testing.T) {
 	}
 }
 
+// Coupled chains share the noise of whole outer steps: of 3 kernels each, so that 4 steps are
+// rounded up to 6 of the coarse chain, and 12 of the fine one.
+func TestCoupledChainsRunWholeOuterSteps(t *testing.T) {
+	c, err := chain.Registries{}.Couple(toy(t), toy(t), chain.Spec{Integrator: "lietrotter", Params: integrators.Params{Step: 0.1, Friction: 2, Inner: 3}, Key: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Run(t.Context(), []float64{0}, chain.Plan{BurnIn: 4, Samples: 2, Thin: 4}, func(int, *integrators.State, *integrators.State) error { return nil })
+	if a, b := c.Coarse.Counts().Steps, c.Fine.Counts().Steps; err != nil || a != 18 || b != 36 {
+		t.Errorf("%d and %d steps, %v: want 18 and 36", a, b, err)
+	}
+}
+
 // The mean of the differences is that of the exact errors at h and at h/2, within
 // 4 standard errors (one test in 16 000 goes wrong by chance), also with
 // batches drawn at every step.

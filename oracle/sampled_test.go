@@ -58,3 +58,11 @@ func TestSampledTruthStartsAtExactDraws(t *testing.T) {
 		t.Errorf("starts have mean %v and mean square deviation %v, want 1 and 4", mean, square)
 	}
 }
+
+func TestFingerprintOfExactDraws(t *testing.T) {
+	got, err := SampledFingerprint()
+	// The same under every instruction set.
+	if want := "205966507b7d70770f4b64759e1ecf7d"; err != nil || got != want {
+		t.Errorf("fingerprint %s, want %s: %v", got, want, err)
+	}
+}
