@@ -77,3 +77,43 @@ func TestBestStepIsThatOfTheSmallestError(t *testing.T) {
 		t.Errorf("half an outer step has the error %v, %v: want NaN", got.MSE, err)
 	}
 }
+
+// resonant is a chain of kernels whose radius is e^−f, f = ½CLh, but for a tongue around 0.31 in
+// which it is e^(√(w²−x²)−f), x the phase from there and w somewhat above f.
+type resonant struct{ power }
+
+func (r resonant) Radius(context.Context, minibatch.Scheme, bool) (Growth, error) {
+	const center, kernels = 0.31, 4
+	f := resonantPace.Damping * kernels * r.h / 2
+	x, w := resonantPace.Fast*kernels*(r.h-center), 1.01*resonantPace.Damping*kernels*center/2
+	if r.h >= 0.7 {
+		f = -1
+	}
+	return Growth{Known: true, Radius: math.Exp(math.Sqrt(max(0, w*w-x*x)) - f), Kernels: kernels}, nil
+}
+
+func (r resonant) Between(chains []Chain, weights []float64) Chain {
+	var inner []Chain
+	for _, c := range chains {
+		inner = append(inner, c.(resonant).power)
+	}
+	return resonant{r.power.Between(inner, weights).(power)}
+}
+
+var resonantPace = markov.Pace{Fast: 5, Slow: 1, Damping: 0.01, Largest: 1}
+
+// A tongue that is a thousandth of its step wide, and unstable in a seventh of that, ends the
+// stable steps.
+func TestTongueBelowTheLimitIsFound(t *testing.T) {
+	s := NewSearch(t.Context(), minibatch.Scheme{}, 1, resonantPace,
+		func(h float64, _ bool) (Chain, error) { return resonant{power{h, true}}, nil })
+	limit, known, err := s.StableStep()
+	if err != nil || !known || !(math.Abs(limit-0.31) < 1e-3*0.31) {
+		t.Errorf("limit %v, known %v, %v: want one near 0.31", limit, known, err)
+	}
+	for h := 0.01; h < limit; h *= 1.00001 {
+		if g, _ := (resonant{power{h, true}}).Radius(t.Context(), minibatch.Scheme{}, true); g.Radius >= 1 {
+			t.Fatalf("radius %v at %v below the limit %v", g.Radius, h, limit)
+		}
+	}
+}
