@@ -53,7 +53,7 @@ type Page struct {
 	Missing, Wanted int
 	Chains, Judged  int                // that were run, and those of them whose distance was taken
 	Warnings        []string           // what is missing or could not be drawn, each once
-	Claims          []paper.Decision   // of the program: those that are decided first
+	Claims          []paper.Decision   // of the program, decided ones first; none of own studies
 	Studies         []Study            // that have any result
 	Rankings        []Matrix[Cheapest] // by friction
 	Orders          []Matrix[*Order]   // by problem
@@ -90,7 +90,11 @@ type Provenance struct {
 func New(plans []bench.Plan, results bench.Results) *Page {
 	p := &Page{}
 	drawer := figures.Drawer{Results: results, All: plans}
-	rows, claims := results.Table(plans), paper.Claims()
+	rows := results.Table(plans)
+	var claims []paper.Claim // the paper's are no matter of a run of a user's studies alone
+	if slices.ContainsFunc(plans, bench.Plan.BuiltIn) {
+		claims = paper.Claims()
+	}
 	var absent []string // studies without any result
 	for _, plan := range plans {
 		p.Profile = plan.Profile // that of all plans of a run

@@ -340,6 +340,38 @@ func TestRankingWithoutComparisonsSaysWhatWasRun(t *testing.T) {
 	}
 }
 
+// The page of a user's study begins with it and has no claims of the paper; beside one of
+// the program's own, the claims come first.
+func TestAPageOfAUsersStudyBeginsWithIt(t *testing.T) {
+	cell := bench.Cell{Observe: bench.Histogram, Dataset: "toy", Integrator: "leapfrog", Friction: 1, Batches: 1, BatchSize: bench.Full, Step: 0.1}
+	job := bench.Job{Key: cell.Stream(), Cell: cell}
+	own := bench.Plan{Study: bench.Study{ID: "mine", Title: "Mine", Origin: "mine.toml"}}
+	theirs := bench.Plan{Study: bench.Study{ID: "toy"}}
+	own.Cells, theirs.Cells = []bench.Job{job}, []bench.Job{job}
+	m := make(memory)
+	m.put(t, store.Result, job.Key, bench.Result{Cell: cell, KS: 0.1})
+	sections := regexp.MustCompile(`<section id="([a-z]+)"`)
+	for want, plans := range map[string][]bench.Plan{
+		"figures ranking orders provenance":        {own},
+		"claims ranking orders figures provenance": {own, theirs},
+	} {
+		var b bytes.Buffer
+		if err := New(plans, bench.Results{Store: m}).Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		var got, linked []string
+		for _, m := range sections.FindAllStringSubmatch(b.String(), -1) {
+			got = append(got, m[1])
+		}
+		for _, m := range regexp.MustCompile(`<a href="#([a-z]+)">`).FindAllStringSubmatch(b.String(), -1) {
+			linked = append(linked, m[1])
+		}
+		if strings.Join(got, " ") != want || strings.Join(linked, " ") != want+" terms" {
+			t.Errorf("sections %v, links to %v: want %s", got, linked, want)
+		}
+	}
+}
+
 // A page of a run under way loads itself again; one of a run that has ended does
 // not.
 func TestARunningPageLoadsItselfAgain(t *testing.T) {
