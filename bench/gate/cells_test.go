@@ -229,3 +229,18 @@ func TestThresholdGrowsWithTheDistance(t *testing.T) {
 		}
 	}
 }
+
+// A distance is at most 1: where the noise would hide even that, the note says so instead of
+// stating a change that cannot be.
+func TestTheNoteStatesNoChangeBeyondOne(t *testing.T) {
+	for want, sd := range map[string]float64{
+		"changes of 0.0":                     0.01,
+		"no change of here would be reporte": 1,
+	} {
+		var r Report
+		r.decide([]comparison{{where: "here", old: 0.1, new: 0.1, effect: 0.01, sd: sd, n: 2}}, 0.05)
+		if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], want) {
+			t.Errorf("deviation %g: %q, want %q", sd, r.Notes, want)
+		}
+	}
+}
