@@ -32,7 +32,8 @@ func NewFullBatch(c Cell) (*FullBatch, error) {
 	}
 	linear := models.CapabilitiesOf(target).LinearGaussian
 	if linear == nil {
-		return nil, usage.Errorf("model %q has no linear-Gaussian force: want one that has", c.Model)
+		return nil, usage.Errorf("model %q has no linear-Gaussian force: want one that has",
+			c.Model)
 	}
 	precision, _ := linear.Affine(models.Rows{Lo: 0, Hi: target.Rows(), Scale: 1})
 	outputs := func(theta []float64) []float64 {

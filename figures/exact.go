@@ -405,9 +405,9 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 }
 
 // note is what a panel says of its lines: the order with the full batch, fitted and as the
-// integrator claims it for the law that it shows, where lines are those of schemes; which lines lie on each
-// other, being within a ratio; and why a line of the legend is not there. A line that was
-// computed is exact, where its error is round-off, or not resolved, where that is below what
+// integrator claims it for the law that it shows, where lines are those of schemes; which lines
+// lie on each other, being within a ratio; and why a line of the legend is not there. A line that
+// was computed is exact, where its error is round-off, or not resolved, where that is below what
 // the engine can tell.
 func (g *grid) note(p *facet, ratio float64) string {
 	if p == nil {
