@@ -367,7 +367,7 @@ func TestFailedReferencesDoNotJudge(t *testing.T) {
 func TestUnknownChecksAreNamed(t *testing.T) {
 	in := inventedTruth()
 	in.judgedBy = "a reference"
-	if f := verdictOf(t, "second-order-alike", in); f.Verdict != Confirmed || !strings.Contains(f.Detail, "not known") || !strings.Contains(f.Detail, ": boston (split 0), boston (split 1).") {
+	if f := verdictOf(t, "second-order-alike", in); f.Verdict != Confirmed || !strings.Contains(f.Detail, "not known") || !strings.Contains(f.Detail, ": boston (splits 0, 1).") {
 		t.Errorf("%s (%s; %s)", f.Verdict, f.Summary, f.Detail)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/internal/distinct"
 	"hambench/oracle"
 )
 
@@ -65,18 +66,18 @@ const defaultLevel = 0.99
 // statistic reads the rows, and is not used twice.
 type evaluation struct {
 	Case
-	all       *table.Table               // rows that the claim may read
-	selected  *table.Table               // those of Where
-	what      string                     // names the numbers that are averaged
-	values    map[string]*replicate      // what was added, by name
-	scale     func(x float64) float64    // of a mean, to how people read it
-	missing   int                        // cells without a result
-	left      map[string]map[string]bool // names of chains that were left out, by the reason
-	stability []Number                   // counts of chains that diverged
-	failures  map[table.Key]float64      // checks that failed, by reference
-	nearest   map[string]float64         // the smallest distance that a reference judges
-	floors    map[table.Key]float64      // measured, by FloorColumns
-	read      []*table.Table             // rows that were selected, of either side of a ratio
+	all       *table.Table            // rows that the claim may read
+	selected  *table.Table            // those of Where
+	what      string                  // names the numbers that are averaged
+	values    map[string]*replicate   // what was added, by name
+	scale     func(x float64) float64 // of a mean, to how people read it
+	missing   int                     // cells without a result
+	left      map[string]splitsOf     // chains that were left out, by the reason
+	stability []Number                // counts of chains that diverged
+	failures  map[table.Key]float64   // checks that failed, by reference
+	nearest   map[string]float64      // the smallest distance that a reference judges
+	floors    map[table.Key]float64   // measured, by FloorColumns
+	read      []*table.Table          // rows that were selected, of either side of a ratio
 }
 
 // Reasons why chains are left out, and what is not known of those that are not. The texts
@@ -97,7 +98,7 @@ func newEvaluation(c Case, all *table.Table) *evaluation {
 	c.Level = cmp.Or(c.Level, defaultLevel)
 	x := &evaluation{
 		Case: c, all: all, what: c.Statistic + " of " + c.Of,
-		values: make(map[string]*replicate), left: make(map[string]map[string]bool),
+		values: make(map[string]*replicate), left: make(map[string]splitsOf),
 		scale: func(x float64) float64 { return x }, failures: make(map[table.Key]float64),
 		nearest: make(map[string]float64),
 	}
@@ -190,8 +191,8 @@ func (x *evaluation) remarks() (text string) {
 	}
 	reasons := []string{failedReference, coarseReference, uncheckedChains, unknownError}
 	for _, reason := range reasons {
-		if names := slices.Sorted(maps.Keys(x.left[reason])); len(names) > 0 {
-			text += fmt.Sprintf(" %s: %s.", reason, strings.Join(names, ", "))
+		if len(x.left[reason]) > 0 {
+			text += fmt.Sprintf(" %s: %s.", reason, x.left[reason])
 		}
 	}
 	return text
@@ -249,10 +250,10 @@ func (x *evaluation) rows(where map[string][]any) *table.Table {
 func (x *evaluation) judges(r table.Row) bool {
 	leave := func(reason string) {
 		if x.left[reason] == nil {
-			x.left[reason] = make(map[string]bool)
+			x.left[reason] = make(splitsOf)
 		}
-		name := fmt.Sprintf("%s (split %g)", r.Text("dataset"), r.Number("split"))
-		x.left[reason][name] = true
+		name := r.Text("dataset")
+		x.left[reason][name] = distinct.Append(x.left[reason][name], r.Number("split"))
 	}
 	ofSplit, known := x.failures[r.Key("dataset", "split")]
 	ofOracle, checked := x.failures[r.Key("oracle")]
@@ -271,6 +272,23 @@ func (x *evaluation) judges(r table.Row) bool {
 		leave(unknownError)
 	}
 	return true
+}
+
+// splitsOf are splits of data sets, by name.
+type splitsOf map[string][]float64
+
+// String names them: boston (split 0), concrete (splits 0, 1, 3).
+func (of splitsOf) String() string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		splits, word := slices.Sorted(slices.Values(of[name])), "split"
+		if len(splits) > 1 {
+			word = "splits"
+		}
+		list := strings.Trim(strings.ReplaceAll(fmt.Sprint(splits), " ", ", "), "[]")
+		names = append(names, fmt.Sprintf("%s (%s %s)", name, word, list))
+	}
+	return strings.Join(names, ", ")
 }
 
 // referenceShare is how large a reference's own error may be beside the smallest distance
