@@ -281,6 +281,7 @@ var wrongOnce = []latticeCase{
 	{"two wells of different curvature", "lietrotter", "replacement", 0.4},
 	{"two wells of different curvature", "obabo", "replacement", 0.6},
 	{"little friction, batches that pull apart", "leapfrog", "full", 1},
+	{"a change that is small by chance", "leapfrog", "replacement", 0.3318709624518862},
 }
 
 // TestSpectralResolutionBoundsTheError compares with densities on a lattice up
@@ -301,7 +302,11 @@ func TestSpectralResolutionBoundsTheError(t *testing.T) {
 			spectral.Oscillator{Stiffness: 1.1, Center: -0.6, Amplitude: 0.8, Frequency: 0.9, Phase: -0.3},
 		}},
 	}
-	cases := sampled(wrongOnce, 0, 7)
+	problems["a change that is small by chance"] = &Problem{Kind: Scalar, Friction: 1.9050414549919263, scalar: spectral.Mean{
+		spectral.Oscillator{Stiffness: 2.165559822112948, Center: -1.231405957361337, Amplitude: 1.448524571867062, Frequency: 0.8237718421611432, Phase: 3.9844988502283183},
+		spectral.Oscillator{Stiffness: 1.03208780008734, Center: 0.6788538145697056, Amplitude: 2.346982889886847, Frequency: 0.8237718421611432, Phase: 1.9196005716861502},
+	}}
+	cases := sampled(wrongOnce, 0, 7, 8)
 	if *latticeCount > 0 {
 		cases = nil
 		for name := range problems {

@@ -210,7 +210,7 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 	var outcomes []*outcome   // of the rungs that have a law
 	var before, now *outcome  // of the last two such rungs
 	change := math.Inf(1)     // between those two
-	radius := 0.0             // of the last rung that has none
+	radius, first := 0.0, 0   // of the last rung that has none, and the first outcome after it
 	for i := range ladder {
 		r := p.rung(i)
 		if r == nil { // it does not see the potential
@@ -226,6 +226,9 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 			before, now, change = nil, nil, math.Inf(1)
 			continue
 		}
+		if now == nil { // three in a row tell how fast an error falls
+			first = len(outcomes)
+		}
 		outcomes = append(outcomes, next)
 		before, now = now, next
 		if before == nil {
@@ -240,7 +243,7 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 		}
 		bound := max(sharedChange*change, p.engine.unrefined(i)*last)
 		slow := max(1, slowness*min(rungContraction, change/last))
-		found := p.engine.point(before, now, bound, slow)
+		found := p.engine.point(outcomes[first:], bound, slow)
 		points, at = append(points, found), append(at, len(outcomes))
 		if known(found, 4*floor) {
 			return found, true, nil
@@ -338,13 +341,22 @@ func (e *Engine) unrefined(rung int) float64 {
 	return 0.5
 }
 
-// point turns two rungs into errors and their bounds: what changed, of at least the given part
-// of the observables' standard deviations, times a factor.
-func (e *Engine) point(before, now *outcome, least, times float64) markov.Point {
+// point turns rungs into errors and their bounds: what changed last, of at least the given part
+// of the observables' standard deviations, times a factor. A change may be small by chance: what
+// the two before let expect of it is added.
+func (e *Engine) point(rungs []*outcome, least, times float64) markov.Point {
 	var p markov.Point
+	now := rungs[len(rungs)-1]
 	for o, v := range now.signed { // in the order of the observables
 		sd := e.observed[o].sd
-		bound := times*max(math.Abs(v-before.signed[o])/sd, least) + now.noise[o]
+		var changes []float64 // the last first
+		for i := len(rungs) - 1; i > 0; i-- {
+			changes = append(changes, math.Abs(rungs[i].signed[o]-rungs[i-1].signed[o])/sd)
+		}
+		bound := times*max(changes[0], least) + now.noise[o]
+		if len(changes) > 2 && changes[1] > 0 {
+			bound += changes[1] * min(1, changes[1]/changes[2])
+		}
 		p.Observed = append(p.Observed, markov.Observation{
 			Signed: []float64{v / sd}, Relative: math.Abs(v) / sd, RelativeResolution: bound,
 			Error: math.Abs(v), Resolution: bound * sd,
