@@ -190,8 +190,8 @@ func parseObjects(text []byte) (records []map[string]string, err error) {
 
 // parseCells makes a table of records, with the given columns. Its rows' sources are
 // cells.
-// Numbers are compared by value, however they are written. Infinity, which JSON cannot say,
-// is left out like a missing value.
+// Numbers are compared by value, however they are written. A friction that is missing is
+// infinite, which JSON cannot say.
 func parseCells(r Run, records []map[string]string, columns []table.Column) (*table.Table, error) {
 	t := table.New(columns...)
 	for i, rec := range records {
@@ -199,7 +199,10 @@ func parseCells(r Run, records []map[string]string, columns []table.Column) (*ta
 		values := make(map[string]any)
 		for _, column := range columns {
 			switch text := rec[column.Name]; {
-			case text == "" || text == "inf" || err != nil: // JSON cannot say inf
+			case err != nil:
+			case column.Name == "friction" && (text == "" || text == "inf"):
+				values[column.Name] = math.Inf(1)
+			case text == "":
 			case column.Kind == table.Number:
 				values[column.Name], err = parseNumber(column.Name, text)
 			default:

@@ -244,3 +244,16 @@ func TestTheNoteStatesNoChangeBeyondOne(t *testing.T) {
 		}
 	}
 }
+
+// Infinity is a friction like others in what the report calls a cell, from CSV and from JSON.
+func TestAnInfiniteFrictionIsNamed(t *testing.T) {
+	csv := "experiment,dataset,split,integrator,friction,h,ks,diverged\nm,b,0,euler,1,0.1,0.1,false\nm,b,0,euler,inf,0.1,%g,false\n"
+	json := `[{"experiment":"m","dataset":"b","split":0,"integrator":"euler","friction":1,"h":0.1,"ks":0.1,"diverged":false},` +
+		`{"experiment":"m","dataset":"b","split":0,"integrator":"euler","friction":null,"h":0.1,"ks":0.9,"diverged":false}]`
+	for _, new := range []string{fmt.Sprintf(csv, 0.9), json} {
+		r, err := Compare(Run{Name: "old", Data: []byte(fmt.Sprintf(csv, 0.1))}, Run{Name: "new", Data: []byte(new)}, Options{})
+		if err != nil || len(r.Moved) != 1 || !strings.Contains(r.Moved[0].Where, "friction=inf") {
+			t.Errorf("%v, %+v: want the cell of friction=inf", err, r)
+		}
+	}
+}

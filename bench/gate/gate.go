@@ -190,7 +190,11 @@ func where(r table.Row, columns []table.Column) string {
 	var parts []string
 	for _, c := range columns {
 		if v := r.Get(c.Name); !v.IsNone() {
-			parts = append(parts, c.Name+"="+v.String())
+			text := v.String()
+			if text == "+Inf" { // as files write it
+				text = "inf"
+			}
+			parts = append(parts, c.Name+"="+text)
 		}
 	}
 	return strings.Join(parts, " ")
