@@ -37,10 +37,9 @@ def build(folder: pathlib.Path) -> pathlib.Path:
     folder.mkdir(parents=True, exist_ok=True)
     name = "hambench.exe" if platform[0] == "windows" else "hambench"
     program = folder / name
-    command = [go, "build", "-trimpath", "-ldflags=-s -w", "-o", str(program.resolve())]
-    stamped = subprocess.run([*command, "-buildvcs=auto", "./cmd/hambench"], env=env, cwd=ROOT, capture_output=True, check=False)
-    if stamped.returncode != 0:  # as where git does not trust the folder: then without the commit
-        subprocess.run([*command, "-buildvcs=false", "./cmd/hambench"], env=env, cwd=ROOT, check=True)
+    package = said(go, "list", "./bench/sweep")
+    flags = f"-s -w -X {package}.linked={commit()}"
+    subprocess.run([go, "build", "-trimpath", "-buildvcs=false", f"-ldflags={flags}", "-o", str(program.resolve()), "./cmd/hambench"], env=env, cwd=ROOT, check=True)
 
     version = re.search(r'__version__ = "(.*)"', (PYTHON / "hambench" / "__init__.py").read_text())[1]
     info = f"hambench-{version}.dist-info"
@@ -65,6 +64,20 @@ def build(folder: pathlib.Path) -> pathlib.Path:
             write(archive, path, data, executable=path.startswith("hambench/bin/"))
         write(archive, f"{info}/RECORD", "\n".join([*record, f"{info}/RECORD,,", ""]).encode())
     return wheel
+
+
+def said(*words: str) -> str:
+    """What a command prints; empty if it is not there or fails."""
+    try:
+        return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def commit() -> str:
+    """The commit that the program is built from, with "+changes" behind it if there are any; empty where git does not say."""
+    head = said("git", "rev-parse", "HEAD")
+    return f"{head}+changes" if head and said("git", "status", "--porcelain", "--untracked-files=no") else head
 
 
 def write(archive: zipfile.ZipFile, path: str, data: bytes, executable: bool = False) -> None:

@@ -26,8 +26,15 @@ func Commit() string {
 			}
 		}
 	}
+	if commit == "" {
+		return linked
+	}
 	return commit + changes
 }
+
+// linked is the commit as the linker states it (-X), for builds of which Go does not record
+// it: Python's wheel.
+var linked string
 
 // Here describes the machine that the program runs on.
 // Records of machines that differ in any of these stand side by side in a store.

@@ -113,11 +113,18 @@ func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points,
 	}
 	tolerance := safety * (affineTolerance + 1e3*markov.Epsilon*f.strain())
 	if !(off <= tolerance) {
+		hint := ""
+		if off/safety < float32Rounding {
+			hint = ": does it compute in float32?"
+		}
 		return off, usage.Errorf("step is not affine in state and noise: off by %.2g (relative) "+
-			"at a random point; the Gaussian engine wants an affine one", off/safety)
+			"at a random point; the Gaussian engine wants an affine one%s", off/safety, hint)
 	}
 	return off, nil
 }
+
+// float32Rounding bounds what rounding to float32 leaves of a step, relatively.
+const float32Rounding = 1e-5
 
 // checkMoved refuses a step that knows where the origin is: the engine moves
 // the target's mean there, and a step must not see that. One step from the same place, seen

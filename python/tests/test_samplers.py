@@ -137,6 +137,13 @@ def test_numpy_and_torch_in_float32_say_what_to_change():
     for batched in (False, True):
         with pytest.raises(hambench.HambenchError, match="^step returned float32, too coarse here: compute in float64$"):
             hambench.certify(hambench.sampler(coarse, batched=batched), problem=problem)
+
+    def within(theta, r, grad, normal, h, friction):
+        theta, r = leapfrog(theta, r, grad, normal.astype(np.float32), h, friction)
+        return theta, r + 0 * normal
+
+    with pytest.raises(hambench.HambenchError, match="not affine .*: does it compute in float32[?]$"):
+        hambench.certify(hambench.sampler(within), problem=problem)
     with pytest.raises(hambench.HambenchError, match="^step returned complex128, imaginary parts"):
         hambench.certify(hambench.sampler(lambda t, r, *_: (t, r + 0j)), problem=problem)
     torch = pytest.importorskip("torch")

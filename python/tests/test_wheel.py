@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import hambench
+
 ROOT = pathlib.Path(__file__).parent.parent.parent
 
 
@@ -19,7 +21,9 @@ def test_the_wheel_in_a_fresh_environment(tmp_path):
     run(sys.executable, "-m", "venv", "fresh")
     folder = tmp_path / "fresh" / ("Scripts" if os.name == "nt" else "bin")
     run(str(folder / "pip"), "install", "-q", "--no-deps", "--no-index", wheel)
-    assert "hambench" in run(str(folder / "hambench"), "--version")
+    version = run(str(folder / "hambench"), "--version")
+    here = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert version.startswith(f"hambench {hambench.__version__}, commit {here.stdout.strip() or 'unknown'}")
     [example] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert "confirmed" in run(str(folder / "python"), "-c", example)
     assert "program" not in run(str(folder / "pip"), "check")
