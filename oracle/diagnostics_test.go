@@ -117,3 +117,17 @@ func TestDiagnoseSummarisesOutputs(t *testing.T) {
 		t.Errorf("split-R̂ %+v", d.SplitRHat)
 	}
 }
+
+// The lag-1 autocorrelation is the mean over the chains: of one that alternates, −1, and one
+// that hardly moves, 1, nearly 0.
+func TestLagOneIsTheMeanOverChains(t *testing.T) {
+	alternating, slow := make([][]float32, 1000), make([][]float32, 1000)
+	for i := range slow {
+		alternating[i], slow[i] = []float32{float32(1 - 2*(i%2))}, []float32{float32(i)}
+	}
+	for _, draws := range [][][][]float32{{alternating, slow}, {slow, alternating}} {
+		if got := diagnose(draws).Lag1.Mean; math.Abs(got) > 0.01 {
+			t.Errorf("lag-1 autocorrelation %.3f, want 0", got)
+		}
+	}
+}
