@@ -232,7 +232,7 @@ func TestControlsAreNotRanked(t *testing.T) {
 				cell.More = map[string]any{"start": c.start}
 			}
 			plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
-			m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1, KSSelf: 0.1, Gradients: c.passes})
+			m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1, KSSelf: 0.1, KSSelfSD: 0.01, Gradients: c.passes})
 		}
 	}
 	got := places(newRankings(chains(bench.Results{Store: m}.Table([]bench.Plan{plan}))))
