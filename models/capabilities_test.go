@@ -36,8 +36,8 @@ func TestEveryCapabilityOfATargetIsSeen(t *testing.T) {
 		want  string
 	}{
 		{"toy", builtin(t, "toy"), "Analytic Described Gatherer Hessian LinearGaussian"},
-		{"linear", features, "Analytic Described Gatherer Hessian LinearGaussian Scorer"},
-		{"logistic", classes, "Described Gatherer Hessian Scorer"},
+		{"linear", features, "Analytic Described Gatherer Hessian LinearGaussian Named Scorer"},
+		{"logistic", classes, "Described Gatherer Hessian Named Scorer"},
 		{"bnn", features, "Described Fused Gatherer Hessian Scorer"},
 	} {
 		target, err := Builtin().New(tt.model, tt.split, Options{})

@@ -129,7 +129,7 @@ func TestStableStepsFailWithTheCause(t *testing.T) {
 	}{
 		"no curvature":            {normals(0), 1, "curvature of the potential is 0"},
 		"no number":               {normals(math.NaN()), 1, "curvature of the potential is NaN"},
-		"more batches than rows":  {normals(1), 2, "2 batches"},
+		"more batches than rows":  {normals(1), 2, "K = 2 exceeds the 1 rows"},
 		"fewer batches than none": {normals(1), -1, "-1 batches"},
 	} {
 		if _, err := StableSteps(t.Context(), c.t, c.batches); err == nil || !strings.Contains(err.Error(), c.want) {
