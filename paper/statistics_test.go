@@ -183,9 +183,10 @@ func TestRowsThatAreLeftOutAreStated(t *testing.T) {
 	rows := sixSets(1, 0.02)
 	rows.Add(nil, map[string]any{"record": bench.CheckRecord, "oracle": "set0", "pass": false, "check": "split-R̂"})
 	rows.Add(nil, map[string]any{"record": bench.CellRecord, "dataset": "set1", "integrator": "fast", "missing": true})
+	chainRow(rows, "set9", 1, "fast", 0.1, 0.2, map[string]any{"reference_failed": "split-R̂"})
 	c := bench.DataClaim{Statistic: bench.MeanStatistic, Of: "ks", Between: limits(0, 1), Level: 0.99}
 	f := decideBy(c, rows)
-	if !strings.Contains(f.Detail, "1 cells have no result yet") || !strings.Contains(f.Detail, "a check of the reference failed: set0 (split 0).") {
+	if !strings.Contains(f.Detail, "1 cells have no result yet") || !strings.Contains(f.Detail, "a check of the reference failed: set0 (split 0), set9 (split 0).") {
 		t.Errorf("detail %q: want one missing and six left out", f.Detail)
 	}
 	if !strings.Contains(f.Summary, "5 data sets") {
@@ -482,6 +483,22 @@ func TestCoarseReferencesDoNotJudge(t *testing.T) {
 		named := strings.Contains(f.Detail, "a quarter of the smallest distance that it judges: set0 (split 0).")
 		if !strings.Contains(f.Summary, want) || named != (own > 0.025) {
 			t.Errorf("own error %g: %q, %q: want %s", own, f.Summary, f.Detail, want)
+		}
+	}
+}
+
+// A difference that the reference's own error could make is a tie.
+func TestADifferenceWithinTheReferencesErrorIsATie(t *testing.T) {
+	for own, want := range map[float64]string{0.01: "1.000", 0.03: "0.500"} {
+		rows := madeUp()
+		for i := range 6 {
+			name, more := fmt.Sprint("set", i), map[string]any{"K": 4, "nl": 1, "reference_error": own}
+			chainRow(rows, name, 1, "other", 0.001, 0.2, map[string]any{"K": 1, "nl": 1})
+			chainRow(rows, name, 1, "left", 0.1, 0.32, more)
+			chainRow(rows, name, 1, "right", 0.1, 0.3, more)
+		}
+		if f := decidePairs(worseStatistic, 0.5, 1, rows); !strings.HasPrefix(f.Summary, want) {
+			t.Errorf("own error %g, difference 0.02: %q, want %s", own, f.Summary, want)
 		}
 	}
 }
