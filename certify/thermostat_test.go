@@ -77,7 +77,9 @@ func TestThermostatsAreCertifiedOnScalarProblems(t *testing.T) {
 	for i, row := range rows {
 		for _, x := range row.Observables {
 			want := Number(i + 1)
-			if x.Verdict != Confirmed || x.Claim != want || strings.HasPrefix(x.Name, "zeta") && x.Order != want {
+			// Under random orders ζ² has an order of at least 2: its coefficient is not told from 0.
+			known := x.Order == want || x.Name == "zeta^2" && x.AtLeast == want
+			if x.Verdict != Confirmed || x.Claim != want || strings.HasPrefix(x.Name, "zeta") && !known {
 				t.Errorf("badodab, %s: %s of order %v, claim %v, is %s; want %v", row.Scheme, x.Name, x.Order, x.Claim, x.Verdict, want)
 			}
 		}
