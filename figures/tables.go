@@ -500,7 +500,7 @@ func drawAutocorrelation(d *drawing) error {
 		"Δ: difference from the paper, which states no deviations. "+
 			"ESS: of the "+chains+" together.",
 		"Metropolis chain: distance of a chain without step-size bias to the oracle. "+
-			"Checks failed: of six for each oracle; "+
+			"Checks failed: of an oracle, but for that of its own error; "+
 			"hambench judge --dataset NAME --checks shows them.")
 	return nil
 }
