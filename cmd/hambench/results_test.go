@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"html"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -104,6 +106,32 @@ func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
 			if !strings.Contains(string(text), number) {
 				t.Errorf("%s does not say %s", doc, number)
 			}
+		}
+	}
+}
+
+// What README says of its picture is in the committed run: both floors in the numbers of the
+// figure, where lines leave them in its caption, which is computed as it is drawn.
+func TestREADMESaysWhatFigureOneShows(t *testing.T) {
+	text := strings.Join(strings.Fields(read(t, "../../README.md")), " ")
+	rows, err := csv.NewReader(strings.NewReader(read(t, "../../docs/results/bottleneck.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := rows[len(rows)-1]
+	for column, says := range map[string]string{"floor": "floor of correlated chains (%.3f;", "self_mean": "independent draws have %.3f)"} {
+		v, err := strconv.ParseFloat(last[slices.Index(rows[0], column)], 64)
+		if want := fmt.Sprintf(says, v); err != nil || !strings.Contains(text, want) {
+			t.Errorf("README does not say %q, %v", want, err)
+		}
+	}
+	page := html.UnescapeString(read(t, "../../docs/results/index.html"))
+	for caption, says := range map[string]string{
+		"full batch: leapfrog, mt3 on the floor wherever finite; all chains above all of the floor's: euler from η = 0.005, lietrotter from η = 0.07 on.": "lietrotter leaves it from η = 0.07 on, euler from 0.005.",
+		"euler from η = 0.005, leapfrog from η = 0.01, lietrotter from η = 0.01, mt3 from η = 0.005 on.":                                                  "With batches of 8 all leave it by η = 0.01.",
+	} {
+		if !strings.Contains(page, caption) || !strings.Contains(text, says) {
+			t.Errorf("the page says %q: %t; README says %q: %t", caption, strings.Contains(page, caption), says, strings.Contains(text, says))
 		}
 	}
 }

@@ -54,8 +54,8 @@ func (r *reproduction) judgedByAll() error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w what a reference judges that failed a check of its own: %s",
-		oracle.ErrUndecided, strings.Join(failed, ", "))
+	return fmt.Errorf("%w: references failed checks of their own, so that what they judge has "+
+		"no verdict: %s", oracle.ErrUndecided, strings.Join(failed, ", "))
 }
 
 // takeStudy loads the study in path as the selection's only one. Its profiles are
