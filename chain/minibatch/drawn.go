@@ -19,6 +19,7 @@ var (
 				return Batch{Index: -1, Lo: lo, Hi: lo + size, Scale: float64(rows) / float64(size)}
 			}}
 		},
+		Cap: Cap{Marginal: 1, Joint: 1},
 	}
 
 	// Most analyses of stochastic gradients assume independent rows.
@@ -37,6 +38,7 @@ var (
 				return Batch{Index: -1, List: list, Scale: float64(rows) / float64(len(list))}
 			}}
 		},
+		Cap:   Cap{Marginal: 1, Joint: 1},
 		Lists: true,
 	}
 )

@@ -42,6 +42,7 @@ func partitioned(rows, k int, rng *rand.Rand, index func(k int, rng *rand.Rand) 
 var repartitionScheme = Scheme{
 	Name:  "repartition",
 	About: "rows shuffled anew and cut into K batches every epoch",
+	Cap:   Cap{Marginal: 2, Joint: 2},
 	Stream: func(rows, k int, rng *rand.Rand) Stream {
 		order, index := identity(rows), newInOrder(k, rng)
 		return &stream{order: order, draw: func() Batch {

@@ -8,7 +8,8 @@ import (
 )
 
 // Scheme describes a scheme. A scheme with a fixed partition has Index, and
-// Visits and Cap if package certify is to take it; any other has Stream.
+// Visits and Cap if package certify is to take it; any other has Stream, and Cap
+// if its regime is to be stated.
 type Scheme struct {
 	Name  string
 	About string // one line for lists

@@ -1,0 +1,46 @@
+package minibatch
+
+import "math"
+
+// Regime is which of two laws describes what mini-batches do to the stationary law of a chain
+// (docs/theory.md).
+type Regime string
+
+const (
+	// OrdersRegime is the law of orders: the potential is another one by an amount of order η²,
+	// whatever the friction.
+	OrdersRegime Regime = "orders"
+	// HeatRegime is the law of heat: the temperature is higher by an amount that depends on the
+	// step and the friction through η/C.
+	HeatRegime Regime = "heat"
+	// BetweenRegime is neither: random orders still remove a part of the heat.
+	BetweenRegime Regime = "between"
+)
+
+// Bounds of the regimes, in lengths of an epoch beside what a chain remembers. At the second,
+// random orders leave about half of the error of independent batches.
+const (
+	ordersBelow = 0.3
+	heatFrom    = 3
+)
+
+// Regime returns the law that describes the error of mini-batches under the scheme at a step η
+// with K batches: of orders if an epoch is short beside all that moves, Kη·max(ω, C) < 0.3; of
+// heat if it is longer than positions remember, Kηω·min(1, ω/C) > 3, as that is 1/ω or, with more
+// friction, C/ω². ω is the largest frequency, the square root of the largest eigenvalue of
+// M^−½ ∇²U M^−½. A scheme that caps orders at 1, as independent batches do, is always under the
+// law of heat. It is "" where there is no mini-batch, and where neither law is stated: of a scheme
+// that states no cap, without a frequency, and under full refreshment, C = ∞.
+func (m Scheme) Regime(k int, step, omega, friction float64) Regime {
+	epoch := float64(k) * step * omega // in units of 1/ω
+	switch {
+	case k < 2 || m.Cap.Marginal == 0 || math.IsInf(m.Cap.Marginal, 1) || !(friction > 0) ||
+		!(epoch > 0) || math.IsInf(epoch+friction, 0):
+		return ""
+	case m.Cap.Marginal == 1 || epoch*min(1, omega/friction) > heatFrom:
+		return HeatRegime
+	case epoch*max(1, friction/omega) < ordersBelow:
+		return OrdersRegime
+	}
+	return BetweenRegime
+}
