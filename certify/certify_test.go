@@ -179,6 +179,9 @@ func TestPaper(t *testing.T) {
 		{gaussian, "lietrotter", "reshuffle", "joint.cov", 4, 2, "N_l = K"},
 		{gaussian, "lietrotter", "reshuffle", "joint.cov", 8, 2, "N_l above K"},
 		{gaussian, "lietrotter", "replacement", "joint.cov", 4, 1, "N_l with replacement"},
+		{gaussian, "lietrotter", "cyclic", "theta.cov", 1, 2, "friction after every batch"},
+		{gaussian, "lietrotter", "cyclic", "theta.cov", 2, 1, "friction after every second batch"},
+		{gaussian, "lietrotter", "cyclic", "theta.cov", 8, 1, "friction after every second sweep"},
 		{Toy(), "exact", "reshuffle", "theta.cov", 1, 3, "equal curvatures hide the bottleneck"},
 		{Toy(), "exact", "replacement", "theta.cov", 1, 1, "the toy as the paper draws it"},
 	} {
@@ -186,6 +189,8 @@ func TestPaper(t *testing.T) {
 			row := certifyOne(t, Options{Problem: c.problem, Inner: c.inner}, c.integrator, c.scheme)
 			if o := row.observable(t, c.name); float64(o.Order) != c.order {
 				t.Errorf("%s: order %v, want %v", c.reason, o.Order, c.order)
+			} else if o.Verdict == Refuted {
+				t.Errorf("%s: the claim of order %v is refuted", c.reason, o.Claim)
 			}
 		})
 	}

@@ -74,7 +74,10 @@ func (c *certification) claim(observable int) float64 {
 		own = min(own, claims.BatchOrder)
 	}
 	by := c.options.estimation().Cap(c.scheme)
-	if name == "joint.cov" {
+	// Of one order for ever θ keeps more than (θ, r) because a shift of r by the gradients'
+	// differences undoes what the order does. Friction that comes after every N_l batches, and
+	// so more often after some of them than after others, has no such shift.
+	if name == "joint.cov" || c.options.Inner > 1 {
 		return min(own, by.Joint)
 	}
 	return min(own, by.Marginal)
