@@ -11,7 +11,7 @@ PYTHON ?= python3
 VENV = bin/venv
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long test-python wheel elsewhere test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures publish redraw fuzz gate verdicts engines cross lint lines module vuln licences generated clean
+.PHONY: help build test test-long test-python bench-python wheel elsewhere test-faults test-slurm test-arm64 estimate-arm64 bench bench-kernels bench-table limits peers reproduce figures publish redraw fuzz gate verdicts engines cross lint lines module vuln licences generated clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -43,6 +43,9 @@ $(VENV)/installed: python/requirements.txt
 test-python: build $(VENV)/installed ## the Python package with numpy, JAX, PyTorch and three libraries of samplers, and six readers of draws (installs them under bin/venv; wants Python 3.12)
 	$(VENV)/bin/mypy --config-file python/mypy.ini python/hambench
 	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest -q python/tests
+
+bench-python: build $(VENV)/installed ## what a call from Python costs beside the program's own start
+	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python python/bench_calls.py
 
 test-slurm: ## hambench slurm on a cluster of three nodes on this machine, with crashes (as root; installs Slurm if missing; at most 10 minutes)
 	cd test/slurm && $(GO) test -tags slurm -count=1 -timeout 9m30s

@@ -218,9 +218,19 @@ func printJSON(w io.Writer, indent string, v any) error {
 	return e.Encode(v)
 }
 
-// version is the version, the commit, the Go version, and the instruction set in use.
-// A program of go test knows no commit.
+// version is the version, the commit, the Go version, and the instruction set in use; a second
+// line has the identifier by which Software Heritage, if it archived the commit, finds it again.
 func version() string {
-	return fmt.Sprintf("hambench %s, commit %s, %s, kernels %s", sweep.Version,
-		cmp.Or(sweep.Commit(), "unknown"), runtime.Version(), kernel.ISA())
+	return versionOf(sweep.Commit())
+}
+
+// versionOf is version of a build from the commit: "" if no commit is known, as in a program
+// of go test. Files that differ from a commit have no identifier.
+func versionOf(commit string) string {
+	text := fmt.Sprintf("hambench %s, commit %s, %s, kernels %s", sweep.Version,
+		cmp.Or(commit, "unknown"), runtime.Version(), kernel.ISA())
+	if commit == "" || strings.Contains(commit, "+") {
+		return text
+	}
+	return text + "\nswh:1:rev:" + commit
 }

@@ -321,6 +321,13 @@ func TestVersionIsAFlag(t *testing.T) {
 	if !strings.HasPrefix(version(), "hambench "+sweep.Version+", commit ") {
 		t.Errorf("--version: %q", version())
 	}
+	commit := strings.Repeat("0f", 20)
+	for built, want := range map[string]int{"": 0, commit: 1, commit + "+changes": 0} {
+		got := versionOf(built)
+		if n := strings.Count(got, "\nswh:1:rev:"+commit); n != want || strings.Count(got, "\n") != want {
+			t.Errorf("a build from commit %q: %q", built, got)
+		}
+	}
 }
 
 // The value of a flag is named once, and descriptions stand in one column.

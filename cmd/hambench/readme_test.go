@@ -61,7 +61,7 @@ func TestLongDocumentedCommands(t *testing.T) {
 	if err != nil || len(docs) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
-	for _, doc := range append([]string{"../../README.md"}, docs...) {
+	for _, doc := range append([]string{"../../README.md", "../../CONTRIBUTING.md"}, docs...) {
 		for _, l := range shellLines(t, doc) {
 			if filepath.Base(doc) == "python.md" && strings.HasPrefix(l, "hambench ") {
 				continue // python/tests/test_models.py runs them, beside the examples that they name

@@ -160,3 +160,25 @@ func TestOneVersion(t *testing.T) {
 		}
 	}
 }
+
+// The Containerfile installs every package of Debian that a target of the Makefile asks for.
+func TestContainerfileHasWhatTargetsNeed(t *testing.T) {
+	var texts [2]string
+	for i, name := range []string{"Makefile", "Containerfile"} {
+		text, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = string(text)
+	}
+	installed := strings.Fields(texts[1])
+	needs := regexp.MustCompile(`needs Debian's ([\w-]+)`).FindAllStringSubmatch(texts[0], -1)
+	for _, need := range append(needs, []string{"", "slurm-wlm"}, []string{"", "chromium"}) {
+		if !slices.Contains(installed, need[1]) {
+			t.Errorf("a target needs %s, which the Containerfile does not install", need[1])
+		}
+	}
+	if len(needs) == 0 {
+		t.Error("no target needs a package")
+	}
+}
