@@ -1,7 +1,10 @@
 """PyTorch: a module with autograd, and a backward pass written out by hand."""
 
+import ctypes
 import math
+import sysconfig
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -55,8 +58,11 @@ class Chain:
         self.theta.add_(self.r, alpha=self.h / 2)
         self.force(batch)
         self.r.mul_(self.decay).add_(self.g, alpha=-self.h)
-        self.r.add_(self.xi.normal_(), alpha=self.noise)
+        self.r.add_(self.normals(), alpha=self.noise)
         self.theta.add_(self.r, alpha=self.h / 2)
+
+    def normals(self) -> Tensor:
+        return self.xi.normal_()
 
     def force(self, batch: Array) -> None:
         """Leaves the gradient over the chains' batches in g."""
@@ -194,6 +200,29 @@ class ByHand(Chain):
                 delta = torch.ops.aten.threshold_backward(back, x[..., :-1], 0)
 
 
+class ByHandMKL(ByHand):
+    """The same with normals from MKL's vector statistics: the generator ARS-5
+    and inversion, the fastest pair of those that it has."""
+
+    ARS5, INVERSION = 15 << 20, 2  # VSL_BRNG_ARS5, VSL_RNG_METHOD_GAUSSIAN_ICDF
+
+    def __init__(self, problem: Problem, size: int, chains: int = 1):
+        super().__init__(problem, size, chains)
+        folder = Path(sysconfig.get_path("data")) / "lib"
+        self.mkl = ctypes.CDLL(str(next(folder.glob("libmkl_rt.so.*"))))
+        self.stream = ctypes.c_void_p()
+        if self.mkl.vslNewStream(ctypes.byref(self.stream), self.ARS5, 1) != 0:
+            raise OSError("MKL has no stream of ARS-5 here")
+        to = ctypes.c_void_p(self.xi.data_ptr())
+        of = ctypes.c_float(0), ctypes.c_float(1)
+        self.arguments = self.INVERSION, self.stream, self.xi.numel(), to, *of
+
+    def normals(self) -> Tensor:
+        if self.mkl.vsRngGaussian(*self.arguments) != 0:
+            raise OSError("MKL made no normals")
+        return self.xi
+
+
 class Compiled(Chain):
     """The whole step but its normals, by torch.compile."""
 
@@ -241,5 +270,7 @@ PEERS = {
     "torch-eager-flat": EagerFlat,
     "torch-by-hand": ByHand,
     "torch-compile": Compiled,
+    "torch-by-hand-mkl": ByHandMKL,
     "torch-by-hand-16": lambda problem, size: ByHand(problem, size, chains=16),
+    "torch-by-hand-16-mkl": lambda problem, size: ByHandMKL(problem, size, chains=16),
 }
