@@ -276,8 +276,8 @@ func (j ExactJob) row() map[string]any {
 	fillParameters(row, j.Exact.Values)
 	if p, err := certify.ParseProblem(j.Exact.Name, j.Exact.Problem); err == nil {
 		row["friction"], row["K"] = p.Friction, p.Batches()
-		if omega, ok := p.LowestFrequency(); ok {
-			row["omega"] = omega
+		if p.Kind == certify.Gaussian {
+			row["omega"], _ = p.Frequencies(nil)
 		}
 		e, err := estimators.Builtin().Lookup(j.Exact.Estimator)
 		if err == nil && e.Period != nil {

@@ -2,8 +2,7 @@ package certify
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/mat"
+	"slices"
 
 	"hambench/certify/gaussian"
 	"hambench/certify/markov"
@@ -45,18 +44,20 @@ func (p *Problem) Dim() int {
 	return len(p.gaussian[0].Shift)
 }
 
-// LowestFrequency returns the square root of the smallest eigenvalue of the target's
-// precision. It is known of Gaussian problems only.
-func (p *Problem) LowestFrequency() (omega float64, ok bool) {
-	if p.Kind != Gaussian {
-		return 0, false
+// Frequencies returns the lowest and the highest frequency ω of the target, per unit of time:
+// the square roots of the extreme eigenvalues of M^−½ ∇²U M^−½, ∇²U that of a typical point. Of
+// a scalar problem both are the root of the mean curvature under the target. invMass is the
+// diagonal of M⁻¹, nil for the identity. They are NaN where none are found.
+func (p *Problem) Frequencies(invMass []float64) (low, high float64) {
+	if p.Kind == Scalar {
+		omega := p.scalar.Frequency()
+		return omega, omega
 	}
-	var eigen mat.EigenSym
-	mean := gaussian.Mean(p.gaussian)
-	if !eigen.Factorize(mat.NewSymDense(len(mean.Shift), mean.Precision), false) {
-		return 0, false
+	root := slices.Repeat([]float64{1}, p.Dim())
+	for i, m := range invMass {
+		root[i] = math.Sqrt(m)
 	}
-	return math.Sqrt(eigen.Values(nil)[0]), true
+	return gaussian.Frequencies(gaussian.Mean(p.gaussian), root)
 }
 
 // checkMean refuses a problem whose batches have no mean that is a target. Each of

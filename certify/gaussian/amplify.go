@@ -84,7 +84,7 @@ func (g *Engine) measured() markov.Pace {
 	for _, v := range g.frame.root {
 		squares = append(squares, v*v)
 	}
-	slowest, _ := g.frequencies(g.mean)
+	slowest, _ := Frequencies(g.mean, g.frame.root)
 	damping := g.problem.Friction * slices.Min(squares)
 	out := markov.Pace{
 		Slow:    min(slowest, damping),
@@ -94,7 +94,7 @@ func (g *Engine) measured() markov.Pace {
 	}
 	fastest := 0.0 // frequency
 	for _, b := range g.problem.Batches {
-		_, high := g.frequencies(b)
+		_, high := Frequencies(b, g.frame.root)
 		fastest = max(fastest, high)
 	}
 	// E ΔP P̄⁻¹ΔP / K, of which the rate is the root of the largest eigenvalue.
@@ -106,7 +106,7 @@ func (g *Engine) measured() markov.Pace {
 		spread.Add(spread, &square)
 	}
 	spread.Scale(1/(k*k), spread)
-	_, high := g.frequencies(integrators.NewAffine(spread.RawMatrix().Data, nil))
+	_, high := Frequencies(integrators.NewAffine(spread.RawMatrix().Data, nil), g.frame.root)
 	fastest = max(fastest, high)
 	out.Fast = max(out.Fast, fastest)
 	// Gradients that estimators keep are up to K steps old.
@@ -118,11 +118,11 @@ func (g *Engine) measured() markov.Pace {
 	return out
 }
 
-// frequencies are the square roots of the extreme eigenvalues of M^−½PM^−½, high
-// that of the largest in size.
-func (g *Engine) frequencies(f *integrators.Affine) (low, high float64) {
-	d := g.frame.d
-	s, root := mat.NewSymDense(d, slices.Clone(f.Precision)), g.frame.root
+// Frequencies are the square roots of the extreme eigenvalues of M^−½PM^−½, high that of the
+// largest in size; root is the diagonal of M^−½. They are NaN where no eigenvalues are found.
+func Frequencies(f *integrators.Affine, root []float64) (low, high float64) {
+	d := len(root)
+	s := mat.NewSymDense(d, slices.Clone(f.Precision))
 	for i := range d {
 		for j := i; j < d; j++ {
 			s.SetSym(i, j, s.At(i, j)*root[i]*root[j])

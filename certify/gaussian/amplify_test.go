@@ -32,7 +32,7 @@ func TestPaceOfDefiniteBatchesIsTheirOwn(t *testing.T) {
 		}
 		own := p.Friction
 		for _, b := range p.Batches {
-			_, high := g.frequencies(b)
+			_, high := Frequencies(b, g.frame.root)
 			own = max(own, high)
 		}
 		if fast := g.Pace().Fast; fast != own {

@@ -160,6 +160,15 @@ func (d *density) orthogonal(m int) jacobi {
 	return c
 }
 
+// Frequency is the square root of the mean curvature under the target; NaN if there is none.
+func (m Mean) Frequency() float64 {
+	target, err := m.density()
+	if err != nil {
+		return math.NaN()
+	}
+	return math.Sqrt(target.expect(m.curvature))
+}
+
 // gradientVariance is E_θ E_i (U_i′ − U′)² under a scalar target.
 func gradientVariance(batches Mean, target *density) float64 {
 	return target.expect(func(x float64) (sum float64) {
