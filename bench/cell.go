@@ -179,6 +179,13 @@ func (c Cell) Check() error {
 		return usage.Errorf("cell observes %s with start %q: coupled chains start at a typical "+
 			"position", c.Observe, c.Start())
 	}
+	for _, s := range declared {
+		if s.check != nil {
+			if err := s.check(c); err != nil {
+				return err
+			}
+		}
+	}
 	return chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}.Check()
 }
 
@@ -215,6 +222,11 @@ func (c Cell) Start() string {
 		return where
 	}
 	return AtTruth
+}
+
+// tempered reports whether the cell's target has a temperature or a localisation.
+func (c Cell) tempered() bool {
+	return c.More["temperature"] != nil || c.More["localisation"] != nil
 }
 
 // Stream names the cell's random streams: the hex SHA-256 of its canonical

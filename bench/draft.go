@@ -136,12 +136,16 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 	plan := chain.PaperPlan(c.Step, c.Samples)
 	c.Thin, c.BurnIn = cmp.Or(x.Thin, plan.Thin), max(0, cmp.Or(x.BurnIn, plan.BurnIn))
 	ref := x.referenceSpec(p)
+	var more map[string]any // of cells without a chain: what changes their target
+	if c.tempered() {
+		more = c.More
+	}
 	switch {
 	case c.Observe == Density:
 		return Cell{
 			Observe: Density, Dataset: c.Dataset, Split: c.Split, Model: c.Model,
 			Estimator: estimators.Plain.Name, Samples: c.Samples,
-			Precision: "float64",
+			Precision: "float64", More: more,
 		}, nil
 	case !c.Observe.recording().judged:
 		c.Oracle = ""
@@ -162,7 +166,7 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 			Estimator: estimators.Plain.Name,
 			Friction:  Real(ref.Friction), Scheme: "full", Batches: 1, Step: ref.Step,
 			Samples: ref.Samples, Thin: ref.Thin, BurnIn: ref.BurnIn,
-			Seed: ref.Seed,
+			Seed: ref.Seed, More: more,
 		}
 		x.Precision = ref.Precision
 	}

@@ -113,6 +113,9 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 	if err != nil {
 		return nil, err
 	}
+	if p.dir = ""; own {
+		p.dir = filepath.Dir(path)
+	}
 	f := &File{Path: path, Text: text, Parts: p, own: own, readFile: read,
 		layers: make(map[string]layer)}
 	return f, f.fill(s, append(within, path))

@@ -30,6 +30,9 @@ func NewFullBatch(c Cell) (*FullBatch, error) {
 	if err != nil {
 		return nil, err
 	}
+	if target, err = c.Chain().Tempered(target); err != nil {
+		return nil, err
+	}
 	linear := models.CapabilitiesOf(target).LinearGaussian
 	if linear == nil {
 		return nil, usage.Errorf("model %q has no linear-Gaussian force: want one that has",

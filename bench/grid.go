@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,6 +25,16 @@ type Parts struct {
 	Data   datasets.Registry
 	Models models.Registry
 	Chains chain.Registries
+
+	dir string // of the file that is read, which names of files are relative to
+}
+
+// path is where a file is found that a study's file names.
+func (p Parts) path(name string) string {
+	if p.dir == "" || p.dir == "." || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.dir, name)
 }
 
 // whereSettings is how many of the settings say where chains are run: data and split.

@@ -59,6 +59,18 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 			return d.String(), err
 		}})
 	}
+	for _, s := range declared {
+		v, ok := c.More[s.Name]
+		if !ok || s.print == nil {
+			continue
+		}
+		if print, err := s.print(v); err != nil {
+			return "", err
+		} else if print != "" {
+			parts = append(parts, part{s.Name, print,
+				func() (string, error) { return print, nil }})
+		}
+	}
 	if c.ExactDraws != nil {
 		parts = append(parts, part{"exact draws", "", oracle.SampledFingerprint})
 	}
@@ -104,6 +116,9 @@ func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
 	t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model,
 		models.Options{Precision: c.Precision})
 	if err != nil {
+		return 0, err
+	}
+	if t, err = c.Chain().Tempered(t); err != nil {
 		return 0, err
 	}
 	return oracle.StableStep(ctx, t, k.Chains, c.Chain())

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hambench/bench/table"
+	"hambench/chain"
+	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
 	"hambench/usage"
@@ -59,6 +62,13 @@ type Setting struct {
 	read func(*draft, Parts) func(v any) error
 	// lookup refuses names that the parts do not have.
 	lookup func(p Parts, name string) error
+	// file says that a text with a dot or a slash names a file, whatever the words.
+	file bool
+	// check refuses a cell that does not go with the setting; it is asked of all cells.
+	check func(c Cell) error
+	// print digests what else than the value makes a cell's numbers where the cell has
+	// another value than the default; "" for nothing.
+	print func(v any) (string, error)
 	// full is the text for rows of the full batch.
 	full string
 }
@@ -152,9 +162,22 @@ var declared = []Setting{
 		field: func(d *draft) any { return &d.Precision }},
 	{Name: "start", Flag: "start", Column: "start", Label: "start", Symbol: "start: ",
 		Axis: OnLines, legend: 7, Default: AtTruth,
-		About: "where chains start: at a draw of the truth, at one of the prior, or at a " +
-			"typical position, found from the prior by growing steps",
-		Kind: table.Text, Words: oracle.Starts},
+		About: "where chains start: at a draw of the truth, at one of the prior, at a " +
+			"typical position, found from the prior by growing steps, or at the position " +
+			"in a file",
+		Kind: table.Text, Words: oracle.Starts, file: true,
+		print: func(v any) (string, error) { return digestOfFile(v.(string)) }},
+	{Name: "temperature", Flag: "temperature", Column: "temperature", Label: "T", Symbol: "T = ",
+		Axis:  Stated,
+		About: "`T` temperature of the target, exp(-U/T): forces are scaled, noise is not",
+		Kind:  table.Number, Low: aboveZero, High: largestNumber, Default: 1.0,
+		check: checkTempered, print: printTempered},
+	{Name: "localisation", Flag: "localisation", Column: "localisation", Label: "γ",
+		Symbol: "γ = ", Axis: Stated,
+		About: "`G` of the factor exp(-G|θ - θ*|²/2) of the target; θ* is the position in the " +
+			"file where chains start",
+		Kind: table.Number, Low: 0, High: largestNumber, Default: 0.0,
+		print: printTempered},
 }
 
 // Settings returns the declarations of all settings, those first that legends and
@@ -371,7 +394,7 @@ func (s Setting) key(d *draft, p Parts) key {
 	case s.read != nil:
 		k.read = s.read(d, p)
 	case s.field == nil:
-		k.read = func(v any) error { return s.readMore(d, v) }
+		k.read = func(v any) error { return s.readMore(d, p, v) }
 	default:
 		k.to = s.field(d)
 	}
@@ -383,10 +406,16 @@ func (s Setting) key(d *draft, p Parts) key {
 
 // readMore reads a setting without a field of its own into Cell.More, unless the value is
 // the default.
-func (s Setting) readMore(d *draft, v any) error {
-	value := s.zero()
-	if err := (key{name: s.Name, to: value, words: s.Words, low: s.Low,
-		high: s.High}).set(v); err != nil {
+func (s Setting) readMore(d *draft, p Parts, v any) error {
+	value, words := s.zero(), s.Words
+	if name, ok := v.(string); ok && s.file && chain.IsFile(name) {
+		v, words = p.path(name), nil
+	}
+	err := (key{name: s.Name, to: value, words: words, low: s.Low, high: s.High}).set(v)
+	if err != nil && s.file {
+		err = usage.Errorf("%w, or a file, whose name has a dot or a slash", err)
+	}
+	if err != nil {
 		return err
 	}
 	x := reflect.ValueOf(value).Elem().Interface()
@@ -399,6 +428,37 @@ func (s Setting) readMore(d *draft, v any) error {
 	}
 	if len(d.More) == 0 {
 		d.More = nil
+	}
+	return nil
+}
+
+// digestOfFile digests a file's contents; "" for a word that is no file's name.
+func digestOfFile(name string) (string, error) {
+	if !chain.IsFile(name) {
+		return "", nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", usage.Errorf("start: %w", err)
+	}
+	return digest(string(text)), nil
+}
+
+func printTempered(any) (string, error) { return models.TemperedFingerprint() }
+
+// checkTempered refuses a truth that is of another target than the cell's, and a localisation
+// without a centre.
+func checkTempered(c Cell) error {
+	switch {
+	case !c.tempered():
+		return nil
+	case c.Oracle != "" && c.Oracle != Analytic:
+		return usage.Errorf("cell with a temperature or a localisation: reference chains sample "+
+			"the target without them, and the posterior of model %q is not known: want another "+
+			"model, or to observe what no truth judges", c.Model)
+	case c.More["localisation"] != nil && !chain.IsFile(c.Start()):
+		return usage.Errorf("cell with localisation %v and start %q: want the file of its centre",
+			c.More["localisation"], c.Start())
 	}
 	return nil
 }

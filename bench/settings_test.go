@@ -3,6 +3,8 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,10 +25,10 @@ func withSetting(t *testing.T, s Setting) {
 func TestASettingIsDeclaredInOnePlace(t *testing.T) {
 	before := cellsOf(t, small, Profile{})
 	withSetting(t, Setting{
-		Name: "temperature", Flag: "temperature", Column: "temperature", Label: "T", Symbol: "T = ", About: "`T` of the target", Kind: table.Number, Axis: OnLines,
+		Name: "heat", Flag: "heat", Column: "heat", Label: "T", Symbol: "T = ", About: "`T` of a test", Kind: table.Number, Axis: OnLines,
 		Low: 0, High: 10, Default: 1.0,
 	})
-	text := strings.Replace(small, "[vary]", "[vary]\ntemperature = [1, 2.5]", 1) + "[figure]\nx = \"temperature\"\n[table]\nrows = [\"temperature\"]\n"
+	text := strings.Replace(small, "[vary]", "[vary]\nheat = [1, 2.5]", 1) + "[figure]\nx = \"heat\"\n[table]\nrows = [\"heat\"]\n"
 	f, err := load(t, text)
 	if err != nil {
 		t.Fatal(err)
@@ -35,12 +37,12 @@ func TestASettingIsDeclaredInOnePlace(t *testing.T) {
 	if err != nil || len(study.Cells) != 4 {
 		t.Fatalf("%d cells, %v: want 4", len(study.Cells), err)
 	}
-	if _, err := load(t, strings.Replace(text, "2.5", "25", 1)); err == nil || !strings.Contains(err.Error(), "vary.temperature: is 25: want a number from 0 to 10") {
+	if _, err := load(t, strings.Replace(text, "2.5", "25", 1)); err == nil || !strings.Contains(err.Error(), "vary.heat: is 25: want a number from 0 to 10") {
 		t.Errorf("error %v", err)
 	}
 	var flagged Cell
 	last := declared[len(declared)-1]
-	if err := last.Set(&flagged, "2.5"); err != nil || flagged.Chain().More["temperature"] != 2.5 {
+	if err := last.Set(&flagged, "2.5"); err != nil || flagged.Chain().More["heat"] != 2.5 {
 		t.Errorf("by a flag, in the chain: %v, %v", flagged.Chain().More, err)
 	}
 	if err := last.Set(&flagged, "25"); err == nil || !strings.Contains(err.Error(), "is 25: want a number from 0 to 10") {
@@ -54,19 +56,19 @@ func TestASettingIsDeclaredInOnePlace(t *testing.T) {
 		if err != nil || json.Unmarshal(text, &again) != nil || !reflect.DeepEqual(again, j.Cell) {
 			t.Errorf("%s became %+v, %v", text, again, err)
 		}
-		if i%2 == 0 && (j.Cell.Stream() != before[i/2].Cell.Stream() || strings.Contains(string(text), "temperature")) {
+		if i%2 == 0 && (j.Cell.Stream() != before[i/2].Cell.Stream() || strings.Contains(string(text), "heat")) {
 			t.Errorf("the default moves the key of %s", text)
 		}
-		if i%2 == 1 && (j.Cell.Stream() == cells[i-1].Cell.Stream() || !strings.HasSuffix(string(text), `,"temperature":2.5}`)) {
-			t.Errorf("%s has no temperature, or the same key", text)
+		if i%2 == 1 && (j.Cell.Stream() == cells[i-1].Cell.Stream() || !strings.HasSuffix(string(text), `,"heat":2.5}`)) {
+			t.Errorf("%s has no heat, or the same key", text)
 		}
 	}
 	rows := results.Table(plans)
-	found, err := LookupSettings([]string{"temperature"}, rows)
+	found, err := LookupSettings([]string{"heat"}, rows)
 	if err != nil || found[0].Text(rows.Rows()[1]) != "T = 2.5" || found[0].Axis != OnLines {
 		t.Errorf("in a legend: %+v, %v", found, err)
 	}
-	if got := rows.Values("temperature"); !slices.Equal(got, []table.Value{table.Of(1), table.Of(2.5)}) {
+	if got := rows.Values("heat"); !slices.Equal(got, []table.Value{table.Of(1), table.Of(2.5)}) {
 		t.Errorf("in rows: %v", got)
 	}
 	if n := len(rows.GroupBy(ColumnsOf(found...)...)); n != 2 {
@@ -75,14 +77,90 @@ func TestASettingIsDeclaredInOnePlace(t *testing.T) {
 	results.put(t, "result", cells[1].Key, Result{Cell: cells[1].Cell, KS: 0.5})
 	export, _ := Rows(plans, results.Result)
 	var csv, asJSON, list bytes.Buffer
-	if err := WriteCSV(&csv, export); err != nil || !strings.Contains(csv.String(), ",observe,start,temperature,rmse") || !strings.Contains(csv.String(), ",distance,truth,2.5,") {
+	if err := WriteCSV(&csv, export); err != nil || !strings.Contains(csv.String(), ",observe,start,temperature,localisation,heat,rmse") || !strings.Contains(csv.String(), ",distance,truth,1,0,2.5,") {
 		t.Errorf("in CSV: %v\n%s", err, csv.String())
 	}
-	if err := WriteJSON(&asJSON, export); err != nil || !strings.Contains(asJSON.String(), `"temperature": 2.5`) {
+	if err := WriteJSON(&asJSON, export); err != nil || !strings.Contains(asJSON.String(), `"heat": 2.5`) {
 		t.Errorf("in JSON: %v\n%s", err, asJSON.String())
 	}
-	if err := json.NewEncoder(&list).Encode(Settings()); err != nil || !strings.Contains(list.String(), `"flag":"temperature"`) {
+	if err := json.NewEncoder(&list).Encode(Settings()); err != nil || !strings.Contains(list.String(), `"flag":"heat"`) {
 		t.Errorf("in the list: %v\n%s", err, list.String())
+	}
+}
+
+// Temperature, localisation and a start in a file are settings of a study like others: their
+// files are found beside the study, their contents are in the keys, and at its default none is.
+func TestTemperedCells(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("theta.csv", strings.Repeat("0.1\n", 256))
+	text := strings.Replace(small, "step = [0.01, 0.02]", "temperature = [1, 3]\nlocalisation = [0, 2]\nstart = [\"truth\", \"theta.csv\"]", 1) + "[[grid]]\nstep = 0.01\n"
+	study := func(text string) (Study, error) {
+		t.Helper()
+		write("mine.toml", text)
+		f, err := Load(filepath.Join(dir, "mine.toml"), Parts{})
+		if err != nil {
+			return Study{}, err
+		}
+		return f.Study(Profile{})
+	}
+	if _, err := study(text); err == nil || !strings.Contains(err.Error(), "cell with localisation 2 and start \"truth\": want the file of its centre") {
+		t.Errorf("a centre at random: %v", err)
+	}
+	tied := strings.Replace(text, "\"truth\", ", "", 1)
+	for change, want := range map[string]string{
+		"temperature = [-1, 3]": "vary.temperature: is -1: want a finite number > 0",
+		"temperature = [0, 3]":  "vary.temperature: is 0: want a finite number > 0",
+		"temperature = [inf]":   "vary.temperature: is +Inf: want a finite number > 0",
+	} {
+		if _, err := study(strings.Replace(tied, "temperature = [1, 3]", change, 1)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", change, err)
+		}
+	}
+	if _, err := study(strings.Replace(tied, "localisation = [0, 2]", "localisation = [-1]", 1)); err == nil || !strings.Contains(err.Error(), "vary.localisation: is -1: want a number from 0 to 1e+100") {
+		t.Error(err)
+	}
+	unknown := "reference chains sample the target without them, and the posterior of model \"bnn\" is not known"
+	if _, err := study(strings.Replace(tied, "data = \"linear\"", "data = \"teacher-reg\"", 1)); err == nil || !strings.Contains(err.Error(), unknown) {
+		t.Errorf("reference chains of another target: %v", err)
+	}
+	s, err := study(tied)
+	if err != nil || len(s.Cells) != 4 {
+		t.Fatalf("%d cells, %v", len(s.Cells), err)
+	}
+	keys := func() (keys []string) {
+		t.Helper()
+		k := &Keys{Source: source()}
+		for _, j := range s.Cells {
+			key, err := k.Cell(t.Context(), j.Cell, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys = append(keys, key)
+		}
+		return keys
+	}
+	before := keys()
+	for i, j := range s.Cells {
+		c := j.Cell
+		if slices.Index(before, before[i]) != i || c.Start() != filepath.Join(dir, "theta.csv") || c.Oracle != Analytic {
+			t.Errorf("%+v: key %s", c, before[i])
+		}
+	}
+	write("theta.csv", strings.Repeat("0.2\n", 256))
+	for i, key := range keys() {
+		if key == before[i] {
+			t.Errorf("cell %d has the key of another position", i)
+		}
+	}
+	os.Remove(filepath.Join(dir, "theta.csv"))
+	if _, err := (&Keys{Source: source()}).Cell(t.Context(), s.Cells[0].Cell, nil); err == nil || !strings.Contains(err.Error(), "theta.csv: no such file") {
+		t.Errorf("a missing file: %v", err)
 	}
 }
 

@@ -52,6 +52,9 @@ func (r Registries) New(t models.Target, s Spec) (*Sampler, error) {
 	if err := scheme.CheckVisits(s.Batches); err != nil {
 		return nil, err
 	}
+	if t, err = s.Tempered(t); err != nil {
+		return nil, err
+	}
 	if can := models.CapabilitiesOf(t); scheme.Lists && can.Gatherer == nil {
 		return nil, usage.Errorf("scheme %q draws lists of rows, which model %q does not take",
 			scheme.Name, can.Name)

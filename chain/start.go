@@ -1,11 +1,19 @@
 package chain
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
 	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 
 	"hambench/integrators"
 	"hambench/integrators/noise"
 	"hambench/models"
+	"hambench/usage"
 )
 
 // Start returns the state in which a chain starts: at the position theta, or,
@@ -42,4 +50,58 @@ func StartAtRest(t models.Target, n integrators.Noise) *integrators.State {
 func drawPrior(theta []float64, t models.Target, n integrators.Noise) {
 	n.Normal(theta)
 	t.DrawPrior(theta)
+}
+
+// IsFile reports whether a start is the name of a file with a position, and not a word for
+// one: it has a dot or a slash.
+func IsFile(start string) bool { return strings.ContainsAny(start, `./\`) }
+
+// ReadPosition reads a position from a file: all its numbers, with white space or commas
+// between them; of the CSV file that hambench sample writes, the parameters of the last draw.
+// A file that cannot be read, what is no finite number, and another number of them than dim,
+// are usage errors that name the file.
+func ReadPosition(file string, dim int) ([]float64, error) {
+	theta, err := readPosition(file)
+	if err == nil && len(theta) != dim {
+		err = fmt.Errorf("%d numbers: want one for each of %d parameters", len(theta), dim)
+	}
+	if err != nil {
+		return nil, usage.Errorf("start %s: %w", file, err)
+	}
+	return theta, nil
+}
+
+// readPosition is ReadPosition with errors that do not name the file, for any dimension.
+func readPosition(file string) (theta []float64, err error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, errors.Unwrap(err) // without the file's name
+	}
+	defer in.Close()
+	var header []string // of draws
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<26)
+	for n := 1; lines.Scan(); n++ {
+		fields := strings.FieldsFunc(lines.Text(), func(r rune) bool {
+			return strings.ContainsRune(", \t\r", r)
+		})
+		if n == 1 && slices.Contains(fields, "theta0") {
+			header = fields
+			continue
+		}
+		if header != nil {
+			theta = theta[:0]
+		}
+		for i, f := range fields {
+			if header != nil && (i >= len(header) || !strings.HasPrefix(header[i], "theta")) {
+				continue
+			}
+			x, err := strconv.ParseFloat(f, 64)
+			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, fmt.Errorf("line %d: %q: want a finite number", n, f)
+			}
+			theta = append(theta, x)
+		}
+	}
+	return theta, lines.Err()
 }

@@ -36,6 +36,9 @@ type sourced interface {
 
 // CapabilitiesOf returns what a target can do. It is the one place that asks.
 func CapabilitiesOf(t Target) Capabilities {
+	if m, ok := t.(*tempered); ok {
+		return m.capabilities()
+	}
 	c := Capabilities{Name: fmt.Sprintf("%T", t)}
 	c.Hessian, _ = t.(Hessian)
 	c.Fused, _ = t.(Fused)

@@ -191,25 +191,36 @@ func (t *linear) posterior() *linearLaw {
 // Cholesky factor, or one whose condition leaves no digits of the mean.
 func (t *linear) solve() error {
 	precision, shift := t.Affine(Rows{Lo: 0, Hi: t.Rows(), Scale: 1})
-	var chol mat.Cholesky
-	var m mat.VecDense
-	if !chol.Factorize(mat.NewSymDense(t.dim, precision)) ||
-		chol.SolveVecTo(&m, mat.NewVecDense(t.dim, shift)) != nil {
+	law, ok := newLinearLaw(precision, shift, t.test)
+	if !ok {
 		return usage.Errorf("model \"linear\": noise variance %g leaves the posterior's precision "+
 			"without an accurate inverse: want a larger one", t.variance)
 	}
-	var u mat.TriDense
-	chol.UTo(&u)
-	law := &linearLaw{mean: m.RawVector().Data, factor: u.RawTriangular()}
-	for i := range t.Outputs() {
-		phi := slices.Clone(t.test[i*t.dim : (i+1)*t.dim])
-		law.outputs = append(law.outputs, dot(phi, law.mean))
-		// φᵀP⁻¹φ = |U⁻ᵀφ|² by one triangular solve, since P = UᵀU.
-		blas64.Trsv(blas.Trans, law.factor, blas64.Vector{N: t.dim, Data: phi, Inc: 1})
-		law.sdOut = append(law.sdOut, math.Sqrt(2*halfSquares(phi)))
-	}
 	t.law = law
 	return nil
+}
+
+// newLinearLaw returns the law of θ with precision P and mean P⁻¹s, and that of outputs φᵀθ,
+// whose features φ are row-major. ok is false if P has no accurate inverse.
+func newLinearLaw(precision, shift, features []float64) (law *linearLaw, ok bool) {
+	dim := len(shift)
+	var chol mat.Cholesky
+	var m mat.VecDense
+	if !chol.Factorize(mat.NewSymDense(dim, precision)) ||
+		chol.SolveVecTo(&m, mat.NewVecDense(dim, shift)) != nil {
+		return nil, false
+	}
+	var u mat.TriDense
+	chol.UTo(&u)
+	law = &linearLaw{mean: m.RawVector().Data, factor: u.RawTriangular()}
+	for i := 0; i < len(features); i += dim {
+		phi := slices.Clone(features[i : i+dim])
+		law.outputs = append(law.outputs, dot(phi, law.mean))
+		// φᵀP⁻¹φ = |U⁻ᵀφ|² by one triangular solve, since P = UᵀU.
+		blas64.Trsv(blas.Trans, law.factor, blas64.Vector{N: dim, Data: phi, Inc: 1})
+		law.sdOut = append(law.sdOut, math.Sqrt(2*halfSquares(phi)))
+	}
+	return law, true
 }
 
 // PredictiveMarginals returns φᵀm and √(φᵀP⁻¹φ) of each test input.
@@ -218,13 +229,17 @@ func (t *linear) PredictiveMarginals() (mean, sd []float64) {
 	return law.outputs, law.sdOut
 }
 
-// DrawPosterior stores m + U⁻¹z for the standard normals z in dst: its covariance is
-// U⁻¹U⁻ᵀ = P⁻¹.
+// DrawPosterior stores a draw of the posterior for the standard normals in dst.
 func (t *linear) DrawPosterior(dst []float64) {
 	checkLen(t.dim, dst)
-	law := t.posterior()
-	blas64.Trsv(blas.NoTrans, law.factor, blas64.Vector{N: t.dim, Data: dst, Inc: 1})
-	floats.AddScaled(dst, 1, law.mean)
+	t.posterior().draw(dst)
+}
+
+// draw turns independent standard normals z into m + U⁻¹z, a draw of the law: its
+// covariance is U⁻¹U⁻ᵀ = P⁻¹.
+func (law *linearLaw) draw(z []float64) {
+	blas64.Trsv(blas.NoTrans, law.factor, blas64.Vector{N: len(z), Data: z, Inc: 1})
+	floats.AddScaled(z, 1, law.mean)
 }
 
 // linearPrograms compute the derivatives over a number n of contiguous rows: first

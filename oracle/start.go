@@ -3,19 +3,20 @@ package oracle
 import (
 	"context"
 
+	"hambench/chain"
 	"hambench/integrators/noise"
 	"hambench/models"
 	"hambench/usage"
 )
 
-// Where a chain starts.
+// Where a chain starts, unless it is at the position in a file.
 const (
 	AtTruth   = "truth"   // at a draw of the truth
 	AtPrior   = "prior"   // at a draw of the prior
 	AtTypical = "typical" // where WarmUp ends
 )
 
-// Starts are the places where a chain may start.
+// Starts are the words for the places where a chain may start.
 var Starts = []string{AtTruth, AtPrior, AtTypical}
 
 // warmUpKeys is the bit of a key that sets the warm-up's random streams apart from the
@@ -28,6 +29,8 @@ func StartAt(
 	ctx context.Context, where string, t models.Target, truth Truth, key uint64,
 ) ([]float64, error) {
 	switch {
+	case chain.IsFile(where):
+		return chain.ReadPosition(where, t.Dim())
 	case where == AtPrior:
 		return nil, nil
 	case where == AtTypical:

@@ -376,8 +376,12 @@ func (s *session) computeReference(ctx context.Context, t *task, j Job) (any, fl
 // judged by another machine's reference says so.
 func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, error) {
 	target := func() (models.Target, error) {
-		return s.Source.Target(ctx, c.Dataset, c.Split, c.Model,
+		t, err := s.Source.Target(ctx, c.Dataset, c.Split, c.Model,
 			models.Options{Precision: c.Precision})
+		if err != nil {
+			return nil, err
+		}
+		return c.Chain().Tempered(t)
 	}
 	split, err := s.Source.Split(ctx, c.Dataset, c.Split)
 	if err != nil {
@@ -411,7 +415,7 @@ func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (ora
 	case "":
 		return nil, nil, nil
 	case bench.Analytic: // made once for all cells that it serves
-		of := fmt.Sprintf("%s %d %s %v", c.Dataset, c.Split, c.Model, c.ExactDraws)
+		of := fmt.Sprintf("%s %d %s %v %v", c.Dataset, c.Split, c.Model, c.ExactDraws, c.More)
 		get, _ := s.analytic.LoadOrStore(of, sync.OnceValues(func() (oracle.Truth, error) {
 			t, err := target()
 			if err != nil {

@@ -354,6 +354,21 @@ func TestCellsOfKnownPosteriorsAreComparedWithDraws(t *testing.T) {
 	}
 }
 
+// The truth of a tempered cell is that of its own target: a right chain of the exact flow is
+// within 5 of its standard deviations at a temperature of 4, and in other cells of the run.
+func TestTheTruthOfATemperedCellIsItsOwn(t *testing.T) {
+	s := &session{Runner: &Runner{Source: builtin(t)}}
+	for _, more := range []map[string]any{nil, {"temperature": 4.0}, {"temperature": 0.2}} {
+		r, err := s.computeCell(t.Context(), bench.Cell{
+			Observe: bench.Distance, Dataset: "teacher-reg", Model: "linear", Integrator: "exact", Inner: 1, Friction: 2, Scheme: "full", Batches: 1,
+			Step: 1, Samples: 200, Thin: 5, BurnIn: 10, Seed: 1, Precision: "float64", Oracle: bench.Analytic, More: more,
+		})
+		if err != nil || !(math.Abs(r.KS-r.KSSelf) < 5*r.KSSelfSD) {
+			t.Errorf("%v: distance %v, want %v ± %v, %v", more, r.KS, r.KSSelf, r.KSSelfSD, err)
+		}
+	}
+}
+
 func TestDensityBoxHoldsTheMass(t *testing.T) {
 	s, _ := runSmall(t, t.TempDir(), nil)
 	for _, r := range results(s) {

@@ -186,6 +186,9 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 	cell.Scheme = cmp.Or(cell.Scheme, chain.DefaultScheme(cell.Batches))
 	f.Spec = cell.Chain()
 	f.Spec.Key = cell.Seed
+	if t, err = f.Spec.Tempered(t); err != nil {
+		return err
+	}
 	if cell.Step == 0 {
 		step, largest, err := f.DefaultStep(ctx, t)
 		if err != nil {
@@ -199,9 +202,12 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 	f.Plan.Thin = cmp.Or(cell.Thin, f.Plan.Thin)
 	f.Plan.BurnIn = max(0, cmp.Or(cell.BurnIn, f.Plan.BurnIn)) // NoBurnIn is below 0
 	cell.Thin, cell.BurnIn = f.Plan.Thin, f.Plan.BurnIn
-	f.Target = func(ctx context.Context) (models.Target,
-		error) {
-		return f.target(ctx, cell.Precision)
+	f.Target = func(ctx context.Context) (models.Target, error) {
+		t, err := f.target(ctx, cell.Precision)
+		if err != nil {
+			return nil, err
+		}
+		return f.Spec.Tempered(t)
 	}
 	if err := f.setStart(ctx); err != nil {
 		return err
@@ -223,9 +229,13 @@ func (f *sampleFlags) setStart(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if models.CapabilitiesOf(t).Analytic != nil {
+		switch {
+		case models.CapabilitiesOf(t).Analytic != nil:
 			truth, err = oracle.NewAnalytic(f.model, t)
-		} else {
+		case models.Tempered(t):
+			err = usage.Errorf("--start %s: the tempered posterior of model %q is not known: "+
+				"want another start", oracle.AtTruth, f.model)
+		default:
 			f.asked.Name = bench.Profiles()[0].Name // of which a reference takes nothing
 			truth, _, err = f.reference(ctx, false)
 		}

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,8 +32,22 @@ func TestSampleStartsWhereItIsTold(t *testing.T) {
 	if plain != typical || truth == typical || prior == truth || prior == typical {
 		t.Errorf("mean squares %v by default, %v, %v, %v", plain, typical, truth, prior)
 	}
+	file := filepath.Join(t.TempDir(), "w.csv")
+	if err := os.WriteFile(file, []byte(strings.Repeat("0.5 ", 256)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if at := size("--start", file); math.Abs(at-0.25) > 1e-6 {
+		t.Errorf("mean square %v at the position in a file: want 0.25", at)
+	}
 	for _, c := range []struct{ args, want string }{
-		{"sample --dataset linear --start mode", `unknown start "mode": want one of truth, prior, typical`},
+		{"sample --model toy --temperature -1", `--temperature "-1": is -1: want a finite number > 0`},
+		{"sample --model toy --temperature inf", `--temperature "inf": is +Inf: want a finite number > 0`},
+		{"sample --model toy --localisation -2", `--localisation "-2": is -2: want a number from 0 to 1e+100`},
+		{"sample --model toy --localisation 2", "localisation 2 without a centre: want a start that is a file with a position"},
+		{"sample --model toy --h 0.2 --start ./none", "start ./none: no such file or directory"},
+		{"sample --model toy --h 0.2 --start " + file, "w.csv: 256 numbers: want one for each of 1 parameters"},
+		{"sample --dataset teacher-reg --h 0.01 --temperature 2 --start truth", `--start truth: the tempered posterior of model "bnn" is not known: want another start`},
+		{"sample --dataset linear --start mode", `unknown start "mode": want one of truth, prior, typical, or a file, whose name has a dot or a slash`},
 		{"sample --model toy --h 0.2 --samples 30 --coupled --start prior", "--start prior: coupled chains start at a typical position"},
 	} {
 		code, _, stderr := call(t, strings.Fields(c.args)...)

@@ -1,0 +1,33 @@
+package chain
+
+import (
+	"hambench/models"
+	"hambench/usage"
+)
+
+// Tempered returns the target that a spec's chains sample: with the temperature and the
+// localisation of its settings, whose centre is the position in the file where they start. It
+// takes the target over. One that is tempered already is returned as it is, so that a truth
+// and a chain can share it. A localisation without a file is a usage error, as are those of
+// models.Tempering and ReadPosition.
+func (s Spec) Tempered(t models.Target) (_ models.Target, err error) {
+	if models.Tempered(t) {
+		return t, nil
+	}
+	m := models.Tempering{Temperature: 1}
+	if v, ok := s.More["temperature"].(float64); ok {
+		m.Temperature = v
+	}
+	m.Localisation, _ = s.More["localisation"].(float64)
+	if m.Localisation > 0 {
+		file, _ := s.More["start"].(string)
+		if !IsFile(file) {
+			return nil, usage.Errorf("localisation %v without a centre: want a start that is a "+
+				"file with a position", m.Localisation)
+		}
+		if m.Centre, err = ReadPosition(file, t.Dim()); err != nil {
+			return nil, err
+		}
+	}
+	return m.On(t)
+}

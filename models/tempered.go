@@ -1,0 +1,166 @@
+package models
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/models/datasets"
+	"hambench/usage"
+)
+
+// Tempering makes of a target ∝ exp(−U(θ)) the target ∝ exp(−U(θ)/T − γ|θ − θ*|²/2), which is
+// what local learning coefficients are estimated from (Lau et al. 2023: 1/T is β).
+type Tempering struct {
+	Temperature  float64   // T > 0
+	Localisation float64   // γ ≥ 0
+	Centre       []float64 // θ*, of length Dim; not used if γ is 0
+}
+
+// On returns the tempered target, which takes the given one over: that itself if T is 1 and γ
+// is 0. Forces are scaled, so that whatever samples it keeps its noise. Numbers out of range,
+// and a centre of another length than the target's dimension, are usage errors.
+func (m Tempering) On(t Target) (Target, error) {
+	switch {
+	case !(m.Temperature > 0) || math.IsInf(m.Temperature, 1):
+		return nil, usage.Errorf("temperature %v: want a finite number > 0", m.Temperature)
+	case !(m.Localisation >= 0) || math.IsInf(m.Localisation, 1):
+		return nil, usage.Errorf("localisation %v: want a finite number, 0 or more",
+			m.Localisation)
+	case m.Temperature == 1 && m.Localisation == 0:
+		return t, nil
+	case m.Localisation == 0:
+		m.Centre = make([]float64, t.Dim())
+	}
+	inner := CapabilitiesOf(t)
+	if len(m.Centre) != t.Dim() {
+		return nil, usage.Errorf("a centre of %d numbers for model %q, which has %d parameters",
+			len(m.Centre), inner.Name, t.Dim())
+	}
+	return &tempered{Target: t, Tempering: m, inner: inner}, nil
+}
+
+// Tempered reports whether a target is one that Tempering.On made.
+func Tempered(t Target) bool {
+	_, is := t.(*tempered)
+	return is
+}
+
+// tempered is a target with a tempering. It has the methods of all capabilities that a
+// tempering keeps; which of them count, is asked of the target within.
+type tempered struct {
+	Target
+	Tempering
+	inner Capabilities
+	law   *linearLaw // of an Analytic target; on first use
+}
+
+// capabilities are those of the target within that survive: fused steps and formulas are of
+// other potentials, and a law is known where it is normal.
+func (t *tempered) capabilities() Capabilities {
+	c := Capabilities{Name: t.inner.Name, Scorer: t.inner.Scorer, Named: t.inner.Named,
+		sourced: t.inner.sourced}
+	if t.inner.Hessian != nil {
+		c.Hessian = t
+	}
+	if t.inner.Gatherer != nil {
+		c.Gatherer = t
+	}
+	if t.inner.LinearGaussian != nil {
+		c.LinearGaussian = t
+	}
+	if t.inner.Analytic != nil && t.inner.LinearGaussian != nil {
+		c.Analytic = t
+	}
+	return c
+}
+
+// Potential returns U(θ)/T + γ|θ − θ*|²/2.
+func (t *tempered) Potential(theta []float64) float64 {
+	d := floats.Distance(theta, t.Centre, 2)
+	return t.Target.Potential(theta)/t.Temperature + t.Localisation*d*d/2
+}
+
+func (t *tempered) Gradient(g, theta []float64, rows Rows) {
+	t.Target.Gradient(g, theta, rows)
+	for i, x := range theta {
+		g[i] = g[i]/t.Temperature + t.Localisation*(x-t.Centre[i])
+	}
+}
+
+func (t *tempered) HessianVector(hv, theta, v []float64, rows Rows) {
+	t.inner.Hessian.HessianVector(hv, theta, v, rows)
+	for i, x := range v {
+		hv[i] = hv[i]/t.Temperature + t.Localisation*x
+	}
+}
+
+func (t *tempered) Gather(index []int, weights []float64) { t.inner.Gatherer.Gather(index, weights) }
+
+// Affine returns P/T + γI and s/T + γθ*.
+func (t *tempered) Affine(rows Rows) (precision, shift []float64) {
+	precision, shift = t.inner.LinearGaussian.Affine(rows)
+	floats.Scale(1/t.Temperature, precision)
+	floats.Scale(1/t.Temperature, shift)
+	floats.AddScaled(shift, t.Localisation, t.Centre)
+	for i := range shift {
+		precision[i*len(shift)+i] += t.Localisation
+	}
+	return precision, shift
+}
+
+// posterior returns the normal law of a linear-Gaussian target, whose outputs are linear in θ.
+func (t *tempered) posterior() *linearLaw {
+	if t.law != nil {
+		return t.law
+	}
+	// Column d of the features is what the unit vector d predicts.
+	dim, outputs := t.Dim(), t.Outputs()
+	features, unit, column := make([]float64, outputs*dim), make([]float64, dim),
+		make([]float64, outputs)
+	for d := range dim {
+		clear(unit)
+		unit[d] = 1
+		t.Predict(column, unit)
+		for o, v := range column {
+			features[o*dim+d] = v
+		}
+	}
+	precision, shift := t.Affine(Rows{Lo: 0, Hi: t.Rows(), Scale: 1})
+	law, ok := newLinearLaw(precision, shift, features)
+	if !ok {
+		panic("models: the precision of a tempered posterior has no accurate inverse")
+	}
+	t.law = law
+	return law
+}
+
+// PredictiveMarginals implements Analytic.
+func (t *tempered) PredictiveMarginals() (mean, sd []float64) {
+	law := t.posterior()
+	return law.outputs, law.sdOut
+}
+
+// DrawPosterior implements Analytic.
+func (t *tempered) DrawPosterior(dst []float64) {
+	checkLen(t.Dim(), dst)
+	t.posterior().draw(dst)
+}
+
+// TemperedFingerprint digests what a tempering makes of a small linear model. It changes
+// whenever the numbers of tempered targets do.
+func TemperedFingerprint() (string, error) {
+	split := &datasets.Split{Task: datasets.Regression, Features: 2, NoiseVariance: 0.5,
+		TrainX: []float64{1, 0.5, -1, 2}, TrainY: []float64{1, -0.5}, TestX: []float64{0.3, 1}}
+	t, err := Builtin().New("linear", split, Options{Plain: true})
+	if err != nil {
+		return "", err
+	}
+	m := Tempering{Temperature: 2, Localisation: 3, Centre: []float64{1, -1, 0.5}}
+	if t, err = m.On(t); err != nil {
+		return "", err
+	}
+	p := newProbe()
+	p.target(t)
+	return p.String(), nil
+}
