@@ -69,10 +69,10 @@ func partName(chain string, level int) string {
 const maxAttempts = 6
 
 // Build runs the chains of a reference, each from a prior draw of its own,
-// and a Metropolis-corrected chain that checks them. While their own error is above
-// the spec's MaxError, all of them go on for as long again, and every second sample is
-// dropped; the corrected chain does so until it has enough effective samples to check
-// something.
+// and a Metropolis-corrected chain that checks them. While their own error is above the
+// spec's MaxError, or they have not mixed, all of them go on for as long again, and every
+// second sample is dropped; the corrected chain does so until it has enough effective samples
+// to check something.
 // Each chain's random streams come only from the spec's key and the chain's number.
 // Cancelling the context ends Build within milliseconds.
 func Build(
@@ -120,7 +120,7 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 			return nil, err
 		}
 		r := b.assemble(level)
-		chains = r.OwnError.Upper > r.MaxError && level < maxDoublings
+		chains = r.tooShort() && level < maxDoublings
 		cross = r.CrossCheck.ESS.Mean < r.minCrossCheckESS() && crossLevel < maxDoublings
 		if !chains && !cross {
 			r.Checks = r.verify()

@@ -274,6 +274,17 @@ func TestChainsDoubleUntilTheyAreLongEnough(t *testing.T) {
 			t.Errorf("chain %d does not end at its last draw", c)
 		}
 	}
+	// An error that chains may have, if it is all that is asked for, does not excuse them from
+	// mixing.
+	loose := slowly()
+	loose.MaxError = 0.5
+	r, err = Build(t.Context(), newNormals, loose, Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p95 := r.Diagnostics.SplitRHat.P95; r.Doublings == 0 || r.Doublings == maxDoublings || p95 > maxSplitRHat {
+		t.Errorf("%d doublings, split-R̂ %.3f: want some, and chains that have mixed", r.Doublings, p95)
+	}
 	short := slowly()
 	short.MaxError = 1e-6
 	r, err = Build(t.Context(), newNormals, short, Options{Workers: 2})

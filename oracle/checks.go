@@ -33,6 +33,15 @@ const (
 	crossCheckESS = 100
 )
 
+// maxSplitRHat is the limit of the outputs' split-R̂ at its 95th percentile.
+const maxSplitRHat = 1.05
+
+// tooShort reports whether a longer simulation would mend what is wrong: the error of the
+// reference's own is above MaxError, or its chains have not mixed.
+func (r *Reference) tooShort() bool {
+	return r.OwnError.Upper > r.MaxError || r.Diagnostics.SplitRHat.P95 > maxSplitRHat
+}
+
 func (s Spec) minCrossCheckESS() float64 { return min(crossCheckESS, float64(s.Samples)/2) }
 
 // verify checks a reference. Chains that were started again with half the step are
@@ -55,7 +64,7 @@ func (r *Reference) verify() []Check {
 	return []Check{
 		newCheck("restarts with half the step", restarts, 0, float64(r.Chains)),
 		newCheck(OwnErrorCheck, r.OwnError.Upper, 0, r.MaxError),
-		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, 1.05),
+		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, maxSplitRHat),
 		newCheck("split-R̂ of the potential", rHat(potential), 0, 1.1),
 		newCheck("self-distance, mean", self.Mean, implied.mean-copiesSpread*implied.sd,
 			atMost(implied.mean, implied.sd)),
