@@ -162,6 +162,7 @@ func (c *certification) pace() markov.Pace {
 		p.Fast, p.Slow, p.Damping = p.Fast*p.Fast, p.Slow*p.Slow, math.Inf(1)
 		p.Settled = p.Fast
 	}
+	p.Largest /= max(1, p.Memory)
 	return p
 }
 
@@ -222,8 +223,8 @@ func (c *certification) decide(ctx context.Context, row *Row,
 		if i+1 < ownNodes {
 			continue
 		}
-		// Smaller steps would not tell more.
-		if findings = c.findings(points, p); !open(Inconclusive) {
+		// Smaller steps would not tell more, and laws with a memory of steps are less known there.
+		if findings = c.findings(points, p); !open(Inconclusive) || p.Memory > 0 {
 			break
 		}
 	}

@@ -227,7 +227,11 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 		f.constant = c.size * math.Pow(p.Fast, float64(q))
 		return f
 	}
-	if q, c := growing(nodes, p.Fast, size); q < 0 {
+	if p.Memory > 0 {
+		if c := unfallen(nodes, size); c.resolved {
+			return found(0, c)
+		}
+	} else if q, c := growing(nodes, p.Fast, size); q < 0 {
 		return found(q, c)
 	}
 	clear, open := 0, false
@@ -251,6 +255,31 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 	}
 	return f
 }
+
+// unfallen finds an error of order 0 where an auxiliary variable remembers steps, whose powers need
+// not be whole: one that is seen at all steps, and at the smallest is at least half of what it is at
+// one thirty times as large. Its size is that at the smallest step, and it is as uncertain as it
+// changes over the last three.
+func unfallen(nodes []node, size func([]float64) float64) (c coefficient) {
+	nodes = slices.Clone(nodes)
+	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.h, b.h) })
+	var sizes []float64
+	for _, n := range nodes {
+		sizes = append(sizes, size(n.signed))
+		if !(sizes[len(sizes)-1] > resolvedAbove*n.bound) {
+			return coefficient{}
+		}
+	}
+	last := len(nodes) - 1
+	if last < 2 || nodes[last].h < levelOver*nodes[0].h || sizes[0] < sizes[last]/2 {
+		return coefficient{}
+	}
+	return coefficient{value: nodes[0].signed, size: sizes[0], bound: nodes[0].bound,
+		spread: slices.Max(sizes[:3]) - slices.Min(sizes[:3]) + nodes[0].bound, resolved: true}
+}
+
+// levelOver is the ratio of steps over which an error of order 1 falls as much.
+const levelOver = 30
 
 // below bounds what the terms below the order that is known at least may add
 // to the error at a step.

@@ -92,7 +92,7 @@ func (m *Modes) changes(of integrators.Integrator, p integrators.Params) ([]floa
 	if err != nil {
 		return nil, err
 	}
-	if of.Needs.Affine || of.PositionOnly || in.Refresh != nil || in.Batches != 1 ||
+	if of.Mixes() || of.Needs.Affine || of.PositionOnly || in.Refresh != nil || in.Batches != 1 ||
 		probe.Auxiliary(in) > 0 || probe.BatchesTaken(in.Kernel) != 1 {
 		return nil, usage.Errorf("integrator %q has more than a kernel of θ and r, which modes "+
 			"cannot follow", of.Name)

@@ -240,11 +240,11 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 	decides bool, progress func(done float64)) ([]Row, error) {
 	// On scalar problems auxiliary variables are part of what is expanded.
 	if s, ok := e.(*spectral.Engine); ok && m.Variables != nil {
-		in, err := o.integrator(m, o.Steps[0])
+		in, err := o.integrator(m, markov.Still/e.Pace().Fast)
 		if err != nil {
 			return nil, err
 		}
-		e = s.With(m.Variables(1, in.Params)) // their laws are observed, too
+		e = s.With(in) // their laws are observed, too
 	}
 	// What does not depend on the scheme is found once.
 	degeneracy, err := o.degeneracy(e, m)
@@ -297,23 +297,24 @@ func (p *Problem) Takes(m integrators.Integrator) error {
 	case m.Nonlinear && p.Kind == Gaussian:
 		return usage.Errorf("integrator %q is not affine in its state, which problem %q of kind "+
 			"gaussian wants: want a problem of kind scalar", m.Name, p.Name)
-	case m.Variables != nil && p.Kind == Scalar && !oneOfKnownLaw(m, p.Friction):
+	case m.Variables != nil && p.Kind == Scalar && !fewOfStatedLaw(m, p.Friction):
 		return usage.Errorf("integrator %q has auxiliary variables, and problem %q of kind "+
-			"scalar takes one number beside position and momentum, of a stated law: want a "+
-			"problem of kind gaussian", m.Name, p.Name)
+			"scalar takes one or two numbers beside position and momentum, each of a law that is "+
+			"stated to be normal, positive or open: want a problem of kind gaussian", m.Name, p.Name)
 	}
 	return nil
 }
 
-// oneOfKnownLaw reports whether an integrator's auxiliary variables in one
-// position are one number that states its law: a basis of polynomials needs the law, and grows
-// with every number.
-func oneOfKnownLaw(m integrators.Integrator, friction float64) bool {
+// fewOfStatedLaw reports whether an integrator's auxiliary variables in one position are one or
+// two numbers of which it says what their law is like: a basis grows with every number.
+func fewOfStatedLaw(m integrators.Integrator, friction float64) bool {
 	in, err := m.New(1, integrators.Params{Step: 1, Friction: friction})
-	if err != nil || probe.Auxiliary(in) != 1 {
+	if err != nil || probe.Auxiliary(in) > 2 {
 		return false
 	}
-	return m.Variables(1, in.Params)[0].Deviation > 0
+	return !slices.ContainsFunc(m.Variables(1, in.Params), func(v integrators.Variable) bool {
+		return !(v.Deviation > 0 || v.Open || v.Positive)
+	})
 }
 
 // TakesScheme returns what keeps a scheme from exact orders on the problem, or nil.
@@ -322,11 +323,12 @@ func (p *Problem) TakesScheme(m minibatch.Scheme) error {
 }
 
 // All returns the built-in integrators that are certified on a problem if none are
-// named: all that it takes except the Nonlinear ones, which need a larger basis
-// and minutes.
+// named: all that it takes except the Nonlinear ones, which need a larger basis, and those that
+// mix steps, which need several matrices: these take as long as all others together.
 func All(p *Problem) []integrators.Integrator {
-	return slices.DeleteFunc(integrators.Builtin(),
-		func(m integrators.Integrator) bool { return m.Nonlinear || p.Takes(m) != nil })
+	return slices.DeleteFunc(integrators.Builtin(), func(m integrators.Integrator) bool {
+		return m.Nonlinear || m.Mixes() || p.Takes(m) != nil
+	})
 }
 
 // ExactSchemes are the built-in mini-batch schemes that certify takes: those

@@ -142,7 +142,7 @@ func (r Registries) Combinations(s Spec) ([][]float64, error) {
 	}
 	_, adapts := in.Kernel.(integrators.Adapter)
 	switch {
-	case adapts || m.Nonlinear || m.Needs.Affine:
+	case adapts || m.Mixes() || m.Nonlinear || m.Needs.Affine:
 		return nil, usage.Errorf("integrator %q adapts, is not linear without a force, or needs "+
 			"an affine one: want one whose noise of two half steps combines to that of a step",
 			m.Name)

@@ -40,13 +40,13 @@ func newBath(dim int, p Params) *bath {
 func (b *bath) Step(z *State, _ Force, n Noise) {
 	b.heat(z, b.h/2)
 	zeta := z.Aux[0][0]
-	b.set(&b.u.P, func(m float64) float64 { return math.Exp(-zeta * m * b.h) })
-	b.set(&b.u.S, func(m float64) float64 {
+	b.p.set(&b.u.P, func(m float64) float64 { return math.Exp(-zeta * m * b.h) })
+	b.p.set(&b.u.S, func(m float64) float64 {
 		x := 2 * zeta * m * b.h
 		if x == 0 {
-			return math.Sqrt(2 * b.friction * b.h)
+			return math.Sqrt(2 * b.p.Friction * b.h)
 		}
-		return math.Sqrt(2 * b.friction * b.h * -math.Expm1(-x) / x)
+		return math.Sqrt(2 * b.p.Friction * b.h * -math.Expm1(-x) / x)
 	})
 	update(&b.u, z, n)
 	b.heat(z, b.h/2)

@@ -255,6 +255,7 @@ type Parameter struct {
 	Name               string
 	About              string // one line, with the unit
 	Default, Low, High float64
+	Needs              Needs // numbers that a value other than 0 adds to the integrator's
 }
 
 // Variable is an auxiliary variable of a scheme, such as a thermostat.
@@ -264,6 +265,9 @@ type Variable struct {
 	// Deviation says that the variable's stationary law is normal around Start,
 	// independent of θ and r, with this standard deviation; 0 says nothing.
 	Deviation float64
+	// Open says that the law is to be found, and how it depends on θ and r; Positive that it is,
+	// and that the variable is never negative, as a running mean of squares. Start is then > 0.
+	Open, Positive bool
 }
 
 // Claims states the orders and the structure of a scheme; tests and package certify hold

@@ -47,7 +47,7 @@ func (in Integrator) CheckNeeds(p Params) error {
 	if err != nil {
 		return err
 	}
-	f, n, want := &counted{Force: made.trialForce()}, &countedNoise{}, in.Needs
+	f, n, want := &counted{Force: made.trialForce()}, &countedNoise{}, in.needs(made.Params.Values)
 	made.OuterSteps(made.NewState(), func() Force { return f }, n, 1)
 	if f.gradients != want.Gradients || f.products != want.HessianVectors ||
 		n.normals != want.Normals {
@@ -56,4 +56,17 @@ func (in Integrator) CheckNeeds(p Params) error {
 			f.products, n.normals, want.Gradients, want.HessianVectors, want.Normals)
 	}
 	return nil
+}
+
+// needs are the integrator's with the values of its own parameters.
+func (in Integrator) needs(values map[string]float64) Needs {
+	n := in.Needs
+	for _, p := range in.Parameters {
+		if values[p.Name] != 0 {
+			n.Gradients += p.Needs.Gradients
+			n.HessianVectors += p.Needs.HessianVectors
+			n.Normals += p.Needs.Normals
+		}
+	}
+	return n
 }

@@ -30,9 +30,11 @@ func everyIntegrator(t *testing.T) []Integrator {
 }
 
 // affineIntegrators are those whose steps are affine where the force is; the others
-// are tested in thermostat_test.go.
+// are tested in files of their own.
 func affineIntegrators(t *testing.T) []Integrator {
-	return slices.DeleteFunc(everyIntegrator(t), func(m Integrator) bool { return m.Nonlinear })
+	return slices.DeleteFunc(everyIntegrator(t), func(m Integrator) bool {
+		return m.Nonlinear || m.Mixes()
+	})
 }
 
 func lookup(t *testing.T, name string) Integrator {

@@ -28,7 +28,9 @@ func Builtin() Registry {
 		exactIntegrator,
 		ubuIntegrator,
 		quicsortIntegrator,
+		midpointIntegrator,
 		sgldIntegrator,
+		psgldIntegrator,
 		sgnhtIntegrator,
 		badodabIntegrator,
 	}, splittings...)
@@ -61,8 +63,10 @@ func Define(m Integrator, build func(dim int, p Params) (kernel, refresh Stepper
 			return nil, err
 		}
 		kernel, refresh := build(dim, p)
+		own := m
+		own.Needs = m.needs(p.Values)
 		return &Instance{
-			Integrator: m, Params: p, Dim: dim, Batches: p.Inner,
+			Integrator: own, Params: p, Dim: dim, Batches: p.Inner,
 			Kernel: kernel, Refresh: refresh,
 		}, nil
 	}
@@ -166,6 +170,14 @@ func (p Params) Coef(at func(m float64) float64) Coef {
 		c.Each[i] = at(m)
 	}
 	return c
+}
+
+// set works out a coefficient made by Coef anew, in place.
+func (p Params) set(c *Coef, at func(m float64) float64) {
+	c.All = at(1)
+	for i := range c.Each {
+		c.Each[i] = at(p.InvMass[i])
+	}
 }
 
 // vectors returns count vectors of length dim, cut from one allocation.

@@ -32,7 +32,7 @@ func TestSplitWordsAreNormalised(t *testing.T) {
 
 func TestLookupErrors(t *testing.T) {
 	tests := []struct{ name, want string }{
-		{"leapfrg", `unknown integrator "leapfrg" (did you mean leapfrog?): want one of euler, rk2, leapfrog, symmetric, lietrotter, mt3, sghmc, sghmc-adaptive, exact, ubu, quicsort, sgld, sgnht, badodab, baoab, aboba, obabo, baoa, or split:WORD with a word of A, B and O`},
+		{"leapfrg", `unknown integrator "leapfrg" (did you mean leapfrog?): want one of euler, rk2, leapfrog, symmetric, lietrotter, mt3, sghmc, sghmc-adaptive, exact, ubu, quicsort, midpoint, sgld, psgld, sgnht, badodab, baoab, aboba, obabo, baoa, or split:WORD with a word of A, B and O`},
 		{"split:BAB", `splitting word "BAB": O is missing: want letters A (drift), B (kick), O (friction and noise), each at least once`},
 		{"split:", `splitting word "": A is missing: want letters A (drift), B (kick), O (friction and noise), each at least once`},
 		{"split:BAXOθ", `splitting word "BAXOθ": unknown letter 'X': want letters A (drift), B (kick), O (friction and noise), each at least once`},

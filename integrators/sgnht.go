@@ -35,7 +35,7 @@ func newSGNHT(dim int, p Params) *sgnht {
 
 func (s *sgnht) Step(z *State, f Force, n Noise) {
 	zeta := z.Aux[0][0]
-	s.set(&s.kick.update.P, func(m float64) float64 { return 1 - s.h*zeta*m })
+	s.p.set(&s.kick.update.P, func(m float64) float64 { return 1 - s.h*zeta*m })
 	s.kick.Step(z, f, n)
 	s.heat(z, s.h)
 }

@@ -9,12 +9,13 @@ import "math"
 // for d positions, whose stationary density is exp(−U − ½rᵀM⁻¹r − ½dμ(ζ − C)²).
 // White noise of the gradient raises the mean of ζ, not the temperature.
 type thermostat struct {
-	friction, inertia float64 // C and dμ
-	mass              Coef    // M⁻¹
+	p       Params
+	inertia float64 // dμ
+	mass    Coef    // M⁻¹
 }
 
 func newThermostat(dim int, p Params) thermostat {
-	return thermostat{p.Friction, float64(dim) * p.Values[massOfZeta], p.Drift(1)}
+	return thermostat{p, float64(dim) * p.Values[massOfZeta], p.Drift(1)}
 }
 
 // massOfZeta is the name of μ, the parameter of the schemes with a thermostat.
@@ -44,13 +45,4 @@ func (b *thermostat) heat(z *State, t float64) {
 		sum += m * (m*r*r - 1)
 	}
 	z.Aux[0][0] += t * sum / b.inertia
-}
-
-// set evaluates a coefficient, made by Params.Coef, at the inverse mass of every
-// coordinate, in place.
-func (b *thermostat) set(c *Coef, at func(m float64) float64) {
-	c.All = at(1)
-	for i := range c.Each {
-		c.Each[i] = at(b.mass.Each[i])
-	}
 }

@@ -156,8 +156,8 @@ func TestBugsInThermostatsAreSeen(t *testing.T) {
 			in.Kernel.(sequence)[1] = stepFunc(func(z *State, n Noise) {
 				b.heat(z, h/2)
 				zeta := z.Aux[0][0]
-				b.set(&b.u.P, func(m float64) float64 { return math.Exp(-zeta * m * h) })
-				b.set(&b.u.S, func(float64) float64 { return math.Sqrt(2 * b.friction * h) })
+				b.p.set(&b.u.P, func(m float64) float64 { return math.Exp(-zeta * m * h) })
+				b.p.set(&b.u.S, func(float64) float64 { return math.Sqrt(2 * b.p.Friction * h) })
 				update(&b.u, z, n)
 				b.heat(z, h/2)
 			})

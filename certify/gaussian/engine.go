@@ -145,7 +145,9 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	probe.Correct(in, g.variance)
 	// θ, r and auxiliary variables, those of an estimator behind the integrator's own.
 	dim := 2*g.frame.d + probe.Auxiliary(in)
-	p := &Chain{g, moments{n: dim + 1, each: probe.BatchesTaken(in.Kernel), inner: in.Batches}}
+	steps, weights := probe.Mixture(in.Kernel)
+	p := &Chain{g, moments{n: dim + 1, weights: weights, each: probe.BatchesTaken(in.Kernel),
+		inner: in.Batches}}
 	// A kernel that takes several batches is probed under every list of them.
 	original, _ := probe.Lists(g.problem.Batches, p.each)
 	moved, err := probe.Lists(g.moved, p.each)
@@ -160,18 +162,20 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	}
 	// List by list.
 	for i, f := range moved {
-		m, err := g.frame.probe(probe.NewTransition(in, in.Kernel, f), dim)
-		if err == nil && g.problem.By.Plain() {
-			err = g.frame.checkMoved(in, original[i], f)
+		for _, step := range steps {
+			m, err := g.frame.probe(probe.NewTransition(in, step, f), dim)
+			if err == nil && g.problem.By.Plain() {
+				err = g.frame.checkMoved(in, original[i], f)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: batch %d: %w", in.Integrator.Name, i, err)
+			}
+			// A step may reckon with the mean of the batch itself, which is not at the origin.
+			for _, f := range probe.Members(f) {
+				m.far = max(m.far, g.frame.distance(f))
+			}
+			p.kernels = append(p.kernels, m)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: batch %d: %w", in.Integrator.Name, i, err)
-		}
-		// A step may reckon with the mean of the batch itself, which is not at the origin.
-		for _, f := range probe.Members(f) {
-			m.far = max(m.far, g.frame.distance(f))
-		}
-		p.kernels = append(p.kernels, m)
 	}
 	return p, nil
 }

@@ -1,6 +1,8 @@
 package gaussian
 
 import (
+	"slices"
+
 	"hambench/certify/markov"
 
 	"gonum.org/v1/gonum/blas"
@@ -82,7 +84,8 @@ func (m *affineMap) change() *mat.Dense {
 // moments are the maps of an integrator's steps, by which moments of laws evolve.
 type moments struct {
 	n       int          // 1 + the phase space's dimension
-	kernels []*affineMap // one for each list of batches that a kernel takes
+	kernels []*affineMap // for each list of batches that a kernel takes, one for each weight
+	weights []float64    // of the steps that a kernel mixes
 	each    int          // batches that a kernel takes
 	inner   int          // kernels between refreshments
 	refresh *affineMap   // or nil
@@ -91,8 +94,12 @@ type moments struct {
 // evolution makes the evolution of laws in which each map acts as the argument says.
 func (e *moments) evolution(as func(*affineMap) markov.Operator) markov.Evolution {
 	out := markov.Evolution{Size: e.n * e.n, Mass: e.n*e.n - 1, Each: e.each, Inner: e.inner}
-	for _, m := range e.kernels { // in the order of probe.Lists
-		out.Kernels = append(out.Kernels, as(m))
+	for mixed := range slices.Chunk(e.kernels, len(e.weights)) { // in the order of probe.Lists
+		sum := mixture{weights: e.weights}
+		for _, m := range mixed {
+			sum.parts = append(sum.parts, as(m))
+		}
+		out.Kernels = append(out.Kernels, sum)
 	}
 	if e.refresh != nil {
 		out.Refresh = as(e.refresh)
@@ -102,3 +109,16 @@ func (e *moments) evolution(as func(*affineMap) markov.Operator) markov.Evolutio
 
 // asOperator lets a map act on second moments, as it does itself.
 func asOperator(m *affineMap) markov.Operator { return m }
+
+// mixture is a sum of operators with weights.
+type mixture struct {
+	parts   []markov.Operator
+	weights []float64
+}
+
+// AddTo adds w times the sum of the images.
+func (m mixture) AddTo(dst []float64, w float64, law []float64) {
+	for i, part := range m.parts {
+		part.AddTo(dst, w*m.weights[i], law)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"hambench/certify/markov"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/usage"
 )
 
 // stepEngine compares the law after one step with that of the exact flow, on a
@@ -56,6 +57,10 @@ func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 		Friction: p.Friction, InvMass: p.InvMass})
 	if err != nil {
 		return nil, err
+	}
+	if in.Integrator.Mixes() {
+		return nil, usage.Errorf("integrator %q mixes steps, so that the law of one step is not "+
+			"normal: want another integrator", in.Integrator.Name)
 	}
 	var laws [2]*affineMap // of the integrator, and of the flow
 	for i, x := range []*integrators.Instance{in, flow} {

@@ -174,7 +174,7 @@ func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme, mean bool) (cost
 // Between returns the chain whose maps are the sums of those of some chains, weighted, without
 // their noise.
 func (p *Chain) Between(chains []cost.Chain, weights []float64) cost.Chain {
-	out := &Chain{p.engine, moments{n: p.n, each: p.each, inner: p.inner}}
+	out := &Chain{p.engine, moments{n: p.n, weights: p.weights, each: p.each, inner: p.inner}}
 	// sum is that of one of the maps that each chain has.
 	sum := func(of func(*Chain) *affineMap) *affineMap {
 		mixed := newAffineMap(p.n)

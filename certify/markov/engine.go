@@ -36,6 +36,9 @@ type Pace struct {
 	// step are in their order. What batches add in a step, of the size of a squared frequency
 	// or of the variance of their gradients, is up against the friction.
 	Settled float64
+	// Memory is the number of steps, of any length, that an auxiliary variable remembers; 0 if
+	// none does. The powers of the step are in their order where that time is short.
+	Memory float64
 }
 
 // Chain is an integrator at one step size on one problem.

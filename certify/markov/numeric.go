@@ -10,6 +10,9 @@ import (
 // Epsilon is the relative rounding of float64.
 const Epsilon = 0x1p-53
 
+// Still is a step, over the time of the fastest rate, in which next to nothing moves.
+const Still = 1e-7
+
 // Unit is the i-th of n unit vectors.
 func Unit(n, i int) []float64 {
 	out := make([]float64, n)

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"gonum.org/v1/gonum/integrate/quad"
+
 	"hambench/integrators"
 )
 
@@ -102,4 +104,34 @@ func Auxiliary(in *integrators.Instance) int {
 		sum += len(v)
 	}
 	return sum
+}
+
+// mixtureNodes is how many values of a uniform number a step is taken at: their rule is right to
+// round-off for steps up to four times the fastest rate's time.
+const mixtureNodes = 8
+
+// Mixture returns the steps, with weights that add up to 1, whose laws a kernel mixes: of one
+// with a uniform number, by quadrature over that; of any other, itself.
+func Mixture(kernel integrators.Stepper) (steps []integrators.Stepper, weights []float64) {
+	wrapped, estimates := kernel.(*estimated)
+	if estimates {
+		kernel = wrapped.kernel
+	}
+	mixed, ok := kernel.(integrators.Mixed)
+	if ok {
+		nodes := make([]float64, mixtureNodes)
+		weights = make([]float64, mixtureNodes)
+		quad.Legendre{}.FixedLocations(nodes, weights, 0, 1)
+		for _, u := range nodes {
+			steps = append(steps, mixed.Fix(u))
+		}
+	} else {
+		steps, weights = []integrators.Stepper{kernel}, []float64{1}
+	}
+	for i, s := range steps {
+		if estimates {
+			steps[i] = &estimated{s, wrapped.estimator, wrapped.forces}
+		}
+	}
+	return steps, weights
 }

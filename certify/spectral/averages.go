@@ -71,8 +71,7 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 	if err != nil || found.signed == nil {
 		return nil, err
 	}
-	law := slices.Clone(found.law) // beyond the target
-	law[0]++                       // the target is (1, 0, …, 0)
+	law := floats.AddTo(make([]float64, r.Size), found.law, r.basis.target)
 	var out []cost.Accuracy
 	// Observables of the momentum are nobody's estimate.
 	for o, f := range p.engine.observed {

@@ -18,6 +18,7 @@ import (
 // the sum of theirs.
 type basis struct {
 	degrees
+	space  *space
 	pairs  [][2]int    // a and which q, by q first
 	widths []int       // how many pairs there are of each q
 	theta  gaussRule   // of θ
@@ -38,7 +39,7 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 	// A product of two polynomials has twice their degree: one node more than
 	// the degree does for an affine force. The others are for curved ones.
 	thetaNodes, rNodes := d.theta+d.theta/3+6, d.r+8
-	b := &basis{degrees: d, theta: s.theta.orthogonal(thetaNodes).gauss(thetaNodes),
+	b := &basis{degrees: d, space: s, theta: s.theta.orthogonal(thetaNodes).gauss(thetaNodes),
 		others: newProductRule(s.others, d.r, rNodes)}
 	// The triangle a/A + k/B ≤ 1, k the degree of q, which polynomials of a total degree fill.
 	for q, powers := range b.others.powers {
@@ -65,10 +66,10 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 	}
 	// In a wider space the target is a product of its expansions in θ and in r.
 	byTheta := b.means(e.narrow.theta, func(float64) float64 { return 1 })
-	byR := make([]float64, d.r+1)
-	byR[0] = 1
+	byR := make([]float64, len(b.others.powers))
+	byR[0] = 1 // all that there is of auxiliary variables, whose law in the target is any
 	// For r ~ N(0, 1) and polynomials orthonormal under a wider normal law.
-	for k := 2; k <= d.r; k += 2 { // E q_k(r) for r ~ N(0, 1)
+	for k := 2; k <= d.r && e.tail != nil; k += 2 { // E q_k(r) for r ~ N(0, 1)
 		narrower := 1/(s.others[0].sd*s.others[0].sd) - 1
 		byR[k] = byR[k-2] * narrower * math.Sqrt(float64(k-1)/float64(k))
 	}
@@ -190,18 +191,20 @@ func (b *basis) project(step *probe.Transition, noise noiseParts) *mat.Dense {
 // outcomes are where a step goes from given positions, with all nodes of the other variables
 // and all noises, which change first.
 func (b *basis) outcomes(step *probe.Transition, thetas []float64, noises [][]float64) [][]float64 {
-	count, n := len(thetas)*len(b.others.nodes)*len(noises), 1+len(b.others.rules)
-	flat := make([]float64, 0, n*count) // behind z
+	count := len(thetas) * len(b.others.nodes) * len(noises)
 	z, xi := make([][]float64, 0, count), make([][]float64, 0, count)
 	for _, theta := range thetas {
 		for _, others := range b.others.nodes {
+			from := b.space.state(theta, others)
 			for _, noise := range noises {
-				flat = append(append(flat, theta), others...)
-				z, xi = append(z, flat[len(flat)-n:]), append(xi, noise)
+				z, xi = append(z, slices.Clone(from)), append(xi, noise)
 			}
 		}
 	}
 	step.Apply(z, xi)
+	for i := range z {
+		z[i] = b.space.coordinates(step.In, z[i])
+	}
 	return z
 }
 

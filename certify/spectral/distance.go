@@ -21,6 +21,9 @@ const distancesAgree = 0.03
 func (p *Chain) Distances(ctx context.Context, m minibatch.Scheme, _ markov.Point,
 	everyStep bool) (kolmogorov, wasserstein float64, err error) {
 	kolmogorov, wasserstein = math.NaN(), math.NaN()
+	if p.space != p.engine.narrow { // laws are expanded in another one
+		return kolmogorov, wasserstein, nil
+	}
 	// A rung without a law is passed over.
 	for i := range p.engine.ladder {
 		r := p.rung(i)

@@ -31,6 +31,9 @@ var rungs = []degrees{{10, 10}, {14, 14}, {20, 20}, {28, 28}, {44, 24}, {60, 26}
 // rungsWithOthers is the ladder with an auxiliary variable.
 var rungsWithOthers = []degrees{{5, 5}, {7, 7}, {9, 9}, {11, 11}, {13, 13}, {15, 15}}
 
+// rungsWithOpen is the ladder of a position and one variable of open law, without a momentum.
+var rungsWithOpen = []degrees{{6, 6}, {9, 9}, {13, 13}, {19, 19}, {27, 27}, {38, 38}}
+
 // maxNoiseNodes bounds the nodes over all normals of a step.
 const maxNoiseNodes = 4096
 
@@ -53,9 +56,6 @@ var scalarObservables = []scalarObservable{
 	{name: "r^2", power: 2},
 }
 
-// normal holds the law under the target of a variable other than the position.
-type normal struct{ mean, sd float64 }
-
 // power returns the coefficients of the first or second power of the variable in
 // the polynomials orthonormal under its law.
 func (n normal) power(p int) []float64 {
@@ -74,6 +74,8 @@ type Engine struct {
 	tail   *gaussian.Engine // the problem far out, of oscillators; nil with auxiliary variables
 	ladder []degrees        // of the bases
 	narrow *space           // the target's
+	still  bool             // there is no momentum among the variables
+	open   bool             // some variable's law is to be found
 
 	observed []scalarObservable
 	variance float64 // of the batches' gradient under the target
@@ -88,7 +90,7 @@ func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{full: mean, by: by, mean: mean, ladder: rungs,
-		narrow: newSpace(target, []normal{{0, 1}})}
+		narrow: newSpace(target, []normal{{sd: 1}})}
 	// Means and deviations under the target, which errors are measured by.
 	e.observed = e.narrow.measured(scalarObservables)
 	var far []*integrators.Affine
@@ -112,27 +114,49 @@ func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 	return e, nil
 }
 
-// With returns the engine for integrators with auxiliary variables, whose laws
-// join the target's: those observables and bases are of the variables, too.
-func (e *Engine) With(variables []integrators.Variable) *Engine {
-	if len(variables) == 0 {
-		return e
-	}
+// With returns the engine for an integrator with auxiliary variables, whose laws join the
+// target's: bases are of the variables, too, and so are observables of those whose law is known.
+// The instance has a step so small that what it changes of them is what steps of any length do.
+func (e *Engine) With(in *integrators.Instance) *Engine {
+	variables := in.Integrator.Variables(1, in.Params)
 	out, others := *e, slices.Clone(e.narrow.others)
 	out.tail, out.ladder = nil, rungsWithOthers // the step is not affine far out
+	observed := e.observed
+	out.still = in.Integrator.PositionOnly
+	if out.still {
+		others = nil
+		observed = slices.DeleteFunc(slices.Clone(observed), func(o scalarObservable) bool {
+			return o.of == nil
+		})
+	}
 	var more []scalarObservable
-	// Each number of a variable starts at its mean, which is that of its law.
+	// Each number of a variable starts at its mean, which is that of its law where it is known.
 	for _, v := range variables {
 		for _, start := range v.Start {
-			for power := 1; power <= 2; power++ {
+			law := normal{mean: start, sd: v.Deviation, name: v.Name}
+			if v.Open || v.Positive {
+				law = normal{mean: start, sd: 1, name: v.Name, open: true, log: v.Positive}
+				out.open = true
+				if law.log {
+					law.mean = math.Log(start)
+				}
+			}
+			for power := 1; power <= 2 && !law.open; power++ {
 				more = append(more, scalarObservable{name: fmt.Sprintf("%s^%d", v.Name, power),
 					variable: len(others), power: power})
 			}
-			others = append(others, normal{start, v.Deviation})
+			others = append(others, law)
 		}
 	}
+	if len(others) == 1 {
+		out.ladder = rungsWithOpen
+	}
+	if out.open {
+		out.rates.Memory = remembered(in, e.full)
+	}
 	out.narrow = newSpace(e.narrow.theta, others)
-	out.observed = slices.Concat(e.observed, out.narrow.measured(more))
+	out.narrow.still = out.still
+	out.observed = slices.Concat(observed, out.narrow.measured(more))
 	return &out
 }
 
@@ -205,13 +229,14 @@ func (e *Engine) Observables() []string {
 // variances of p are less than twice those of w.
 type space struct {
 	theta  *density
-	others []normal           // the momentum, then auxiliary variables
+	others []normal           // the momentum, if there is one, then auxiliary variables
+	still  bool               // there is none
 	bases  map[degrees]*basis // made when needed
 }
 
 // newSpace returns a space without bases.
 func newSpace(theta *density, others []normal) *space {
-	return &space{theta, others, make(map[degrees]*basis)}
+	return &space{theta: theta, others: others, bases: make(map[degrees]*basis)}
 }
 
 // measured returns observables with their means and deviations under the law.

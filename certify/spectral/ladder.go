@@ -28,8 +28,11 @@ func (e *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 		return nil, err
 	}
 	p := &Chain{engine: e, space: e.narrow, in: wrapped, forces: forces, rungs: make(map[int]*rung)}
+	if e.open {
+		p.without, err = p.settle()
+	}
 	if e.tail == nil {
-		return p, nil
+		return p, err
 	}
 	tail, err := e.tail.Prepare(in)
 	if err != nil {
@@ -46,15 +49,18 @@ type Chain struct {
 	space  *space          // in which laws are expanded
 	in     *integrators.Instance
 	forces []integrators.Force // one for each list of batches that a kernel takes
-	noise  []noiseParts        // of the kernel under each force
+	noise  []noiseParts        // of the steps that a kernel mixes under each force
 	rungs  map[int]*rung       // those that were asked for so far
+	// without is what is known of a chain with open variables whose law was not found, or nil.
+	without *markov.Point
 }
 
 // rung is an integrator's matrices in one basis.
 type rung struct {
 	markov.Evolution
 	basis   *basis
-	inverse galerkin // of I − the mean outer step, without the constant function
+	inverse galerkin  // of I − the mean outer step, without the constant function
+	first   []float64 // what the mean outer step makes of the constant function, without that
 }
 
 // mostUnseen is the share of the curvature that a basis may not reach: what it does not see of a
@@ -62,35 +68,45 @@ type rung struct {
 // large steps no resolution was false with this limit, and some were with three times it.
 const mostUnseen = 0.1
 
-// rung returns the matrices in the i-th basis, or nil if that does not see the potential. Its
-// preconditioner is I minus an outer step under the mean of the batches. A period of
-// few outer steps differs from its power by a higher order in h, and
-// (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well conditioned as k is small.
+// rung returns the matrices in the i-th basis, or nil if that does not see the potential.
 func (p *Chain) rung(i int) *rung {
-	if p.rungs[i] != nil {
-		return p.rungs[i]
+	if p.rungs[i] == nil && p.basis(p.engine.ladder[i]).unseen <= mostUnseen {
+		p.rungs[i] = p.newRung(p.engine.ladder[i])
 	}
-	probe.Correct(p.in, []float64{p.engine.variance})
-	d := p.engine.ladder[i] // bases are kept for other steps and integrators
+	return p.rungs[i]
+}
+
+// basis is kept for other steps and integrators.
+func (p *Chain) basis(d degrees) *basis {
 	if p.space.bases[d] == nil {
 		p.space.bases[d] = p.engine.newBasis(p.space, d)
 	}
-	b, additions, sd := p.space.bases[d], make(map[added]*mat.Dense), p.engine.observed[0].sd
-	if b.unseen > mostUnseen {
-		return nil
-	}
+	return p.space.bases[d]
+}
+
+// newRung makes the matrices in a basis. Their preconditioner is I minus an outer step under the
+// mean of the batches. A period of few outer steps differs from its power by a higher order in h,
+// and (I − P^k)(I − P)⁻¹ = I + … + P^{k−1} is as well conditioned as k is small.
+func (p *Chain) newRung(d degrees) *rung {
+	probe.Correct(p.in, []float64{p.engine.variance})
+	b, additions, sd := p.basis(d), make(map[added]*mat.Dense), p.engine.observed[0].sd
 	n := len(b.pairs)
 	r := &rung{basis: b, Evolution: markov.Evolution{Size: n, Inner: p.in.Batches,
 		Each: probe.BatchesTaken(p.in.Kernel)}}
 	mean := mat.NewDense(n, n, nil) // of the kernels under each force
+	steps, weights := probe.Mixture(p.in.Kernel)
 	for k, f := range p.forces {
-		step := probe.NewTransition(p.in, p.in.Kernel, f)
-		if len(p.noise) == k {
-			p.noise = append(p.noise, separateNoise(step, sd))
+		sum := mat.NewDense(n, n, nil)
+		for l, of := range steps {
+			step, at := probe.NewTransition(p.in, of, f), k*len(steps)+l
+			if len(p.noise) == at {
+				p.noise = append(p.noise, separateNoise(step, sd))
+			}
+			m := b.matrix(step, p.noise[at], additions) // the same noise on every rung
+			floats.AddScaled(sum.RawMatrix().Data, weights[l], m.RawMatrix().Data)
 		}
-		m := b.matrix(step, p.noise[k], additions) // the same noise on every rung
-		r.Kernels = append(r.Kernels, m)
-		mean.Add(mean, m)
+		r.Kernels = append(r.Kernels, galerkin{sum})
+		mean.Add(mean, sum)
 	}
 	mean.Scale(1/float64(len(p.forces)), mean)
 	// An outer step under the mean of the batches: its kernels, and its refreshment.
@@ -112,7 +128,7 @@ func (p *Chain) rung(i int) *rung {
 	// judges the residual.
 	r.inverse = galerkin{mat.NewDense(n-1, n-1, nil)}
 	_ = r.inverse.Inverse(mean.Slice(1, n, 1, n))
-	p.rungs[i] = r
+	r.first = floats.ScaleTo(make([]float64, n-1), -1, mean.RawRowView(0)[1:])
 	return r
 }
 
@@ -122,6 +138,9 @@ func (p *Chain) rung(i int) *rung {
 // as wide as that law, too, and what the two do not agree on is not known.
 func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme,
 	everyStep bool) (markov.Point, error) {
+	if p.without != nil {
+		return p.lawless(ctx, m)
+	}
 	ladder, far := p.engine.ladder, markov.Point{}
 	// Far out the potential is quadratic: without a law there, there is none.
 	if p.tail != nil {
@@ -194,7 +213,7 @@ func (e *Engine) wider(far markov.Point) (*space, error) {
 	}
 	lo, hi := e.mean.reach()
 	theta, err := newDensity(func(x float64) float64 { return e.mean.value(x) / v }, lo, hi)
-	return newSpace(theta, []normal{{0, math.Sqrt(w)}}), err
+	return newSpace(theta, []normal{{sd: math.Sqrt(w)}}), err
 }
 
 // climb goes up the ladder until the errors are as fine as is wanted, and
@@ -245,7 +264,7 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 		slow := max(1, slowness*min(rungContraction, change/last))
 		found := p.engine.point(outcomes[first:], bound, slow)
 		points, at = append(points, found), append(at, len(outcomes))
-		if known(found, 4*floor) {
+		if p.engine.known(found, 4*floor) {
 			return found, true, nil
 		}
 	}
@@ -280,6 +299,7 @@ const (
 	// end, and wanted the one at which it does.
 	fineEnough   = 5e-3
 	absoluteGoal = 1e-7
+	openGoal     = 1e-3 // with a variable of open law
 	wanted       = 1e-11
 	// sharedChange is the part of the largest change over the observables that
 	// bounds each of them at least: one may happen not to change.
@@ -294,9 +314,13 @@ const (
 
 // known reports whether all errors are as well known as is wanted, or as
 // round-off allows.
-func known(p markov.Point, floor float64) bool {
+func (e *Engine) known(p markov.Point, floor float64) bool {
 	for _, x := range p.Observed {
-		if !(x.RelativeResolution <= max(floor, wanted, min(absoluteGoal, fineEnough*x.Relative))) {
+		enough := max(wanted, min(absoluteGoal, fineEnough*x.Relative))
+		if e.open {
+			enough = max(openGoal, fineEnough*x.Relative)
+		}
+		if !(x.RelativeResolution <= max(floor, enough)) {
 			return false
 		}
 	}

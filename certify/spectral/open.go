@@ -1,0 +1,270 @@
+package spectral
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/certify/markov"
+	"hambench/certify/probe"
+	"hambench/chain/minibatch"
+	"hambench/integrators"
+	"hambench/internal/child"
+	"hambench/usage"
+)
+
+// normal holds the law of a variable other than the position by which it is expanded: of the
+// variable, or of its logarithm. It is the law under the target where that is known, and else one
+// about as wide as the chain's own, which settle finds.
+type normal struct {
+	mean, sd float64
+	name     string
+	log      bool // of the logarithm of a positive variable
+	open     bool // to be found
+}
+
+// value is the variable at a coordinate.
+func (n normal) value(u float64) float64 {
+	if n.log {
+		return math.Exp(u)
+	}
+	return u
+}
+
+// coordinate is that of a value, no further from the mean than anything there is. A positive
+// variable that is negative ends the run, as a failure of the step's process does.
+func (n normal) coordinate(of *integrators.Instance, x float64) float64 {
+	if n.log {
+		if x < 0 {
+			panic(&child.Failure{Err: usage.Errorf("integrator %q: variable %q is %.3g after a "+
+				"step: want a number of at least 0, as it is said to be positive",
+				of.Integrator.Name, n.name, x)})
+		}
+		x = math.Log(x)
+	}
+	if n.open {
+		x = min(max(x, n.mean-farOut*n.sd), n.mean+farOut*n.sd)
+	}
+	return x
+}
+
+const (
+	// farOut is how many deviations from the mean of its law a variable is followed.
+	farOut = 12
+	// The law of θ is expanded in that of the target, somewhat wider, or as much wider as its
+	// tails are, by fourth over second moments.
+	widerWithOpen, tailMargin = 1.1, 1.2
+	// openMargin is by how much the law of an expansion is wider than that of the variable.
+	openMargin = 1.1
+	// mostSettling bounds the coarse solutions by which laws are found.
+	mostSettling = 20
+	// escaped is how many coarse solutions in a row place a variable far out on one side, of a chain
+	// that has no law.
+	escaped = 10
+	// farthestLog bounds logarithms that are looked for.
+	farthestLog = 600
+)
+
+// settling is the basis in which laws are found.
+var settling = degrees{7, 7}
+
+// settle finds the space in which the law of a chain with open variables is expanded. First the
+// centre of each open variable, as if the others had the target's law: where a step moves it
+// neither way in the mean. Then its width, and that of θ, by coarse solutions, the batches being
+// drawn independently. It returns what a chain without a stationary law, or of which none was
+// found, is known by; nil if laws are found.
+func (p *Chain) settle() (*markov.Point, error) {
+	e, wider := p.engine, widerWithOpen
+	p.space = &space{theta: e.narrow.theta, others: slices.Clone(e.narrow.others), still: e.still}
+	for v, n := range p.space.others {
+		if n.open {
+			if by := p.centre(v); by > 0 {
+				return &markov.Point{Radius: by}, nil
+			}
+		}
+	}
+	lo, hi := e.mean.reach()
+	others, away := p.space.others, 0 // how often in a row a centre was far off on one side
+	for range mostSettling {
+		theta, err := newDensity(func(x float64) float64 { return e.mean.value(x) / wider }, lo, hi)
+		if err != nil {
+			return nil, err
+		}
+		p.space = newSpace(theta, others)
+		p.space.still = e.still
+		r := p.newRung(settling)
+		law := append([]float64{1}, make([]float64, r.Size-1)...)
+		r.inverse.AddTo(law[1:], 1, r.first)
+		others = slices.Clone(others)
+		settled, far := true, 0
+		for v, n := range others {
+			if !n.open {
+				continue
+			}
+			first := law[slices.Index(r.basis.pairs, [2]int{0, r.basis.others.only(v, 1)})]
+			second := law[slices.Index(r.basis.pairs, [2]int{0, r.basis.others.only(v, 2)})]
+			// The law's own moments, in deviations of the one that it is expanded in.
+			spread := openMargin * math.Sqrt(max(0, 1+math.Sqrt2*second-first*first))
+			settled = settled && math.Abs(first) < 0.1 && math.Abs(spread-1) < 0.1
+			if math.Abs(first) > 1 {
+				far = int(math.Copysign(1, first))
+			}
+			others[v].mean += n.sd * min(max(first, -1), 1)
+			others[v].sd *= min(max(spread, 0.6), 1.6)
+		}
+		tail := e.tails(r.basis, p.space, law)
+		settled = settled && math.Abs(tail-wider) < 0.1*wider
+		wider = min(max(tail, wider/1.5), wider*1.5)
+		if settled {
+			return nil, nil
+		}
+		if away += far; far == 0 || far*away < 0 {
+			away = far
+		}
+		if far*away >= escaped {
+			return &markov.Point{Radius: math.Inf(1)}, nil
+		}
+	}
+	lost := markov.LostPoint(len(e.observed))
+	return &lost, nil
+}
+
+// lawless is what is known of a chain whose law was not found: that there is none, or nothing. By
+// second moments, of the positions and coordinates as they were last, it may be seen to grow.
+func (p *Chain) lawless(ctx context.Context, m minibatch.Scheme) (markov.Point, error) {
+	if p.without.Unstable() {
+		return *p.without, nil
+	}
+	r := p.newRung(degrees{2, 2})
+	cycle, err := markov.NewPeriod(ctx, r.Evolution, m)
+	if err != nil {
+		return markov.Point{}, err
+	}
+	if by := cycle.Growth(slices.Repeat([]float64{1}, r.Size)); by > 1+markov.Still {
+		return markov.Point{Radius: by}, nil
+	}
+	return *p.without, nil
+}
+
+// tails is by how much wider than the target a law of θ is far out.
+func (e *Engine) tails(b *basis, s *space, law []float64) float64 {
+	centre := e.observed[0].mean
+	ratio := func(mean func(f func(float64) float64) float64) float64 {
+		power := func(k float64) float64 {
+			return mean(func(x float64) float64 { return math.Pow(math.Abs(x-centre), k) })
+		}
+		return power(4) / power(2)
+	}
+	found := ratio(func(f func(float64) float64) float64 {
+		return floats.Dot(law, b.coefficients(s, scalarObservable{of: f}))
+	})
+	wider := found / ratio(e.narrow.theta.expect) / tailMargin
+	if !(wider > widerWithOpen) {
+		return widerWithOpen
+	}
+	return wider
+}
+
+// centre moves the law of an open variable to where a step moves it neither way, with θ under
+// the target's law, without noise. It returns a factor above 0 if there is no such place.
+func (p *Chain) centre(v int) (escapes float64) {
+	law, nodes := &p.space.others[v], p.engine.narrow.theta.orthogonal(12).gauss(12)
+	steps, weights := probe.Mixture(p.in.Kernel)
+	// moved is by how much a step moves the variable in the mean.
+	moved := func(u float64) (sum float64) {
+		law.mean = u
+		for _, f := range p.forces {
+			for l, of := range steps {
+				step := probe.NewTransition(p.in, of, f)
+				silence := [][]float64{make([]float64, step.Normals)}
+				var z [][]float64
+				for _, x := range nodes.nodes {
+					z = append(z, p.space.state(x, nil))
+				}
+				step.Apply(z, slices.Repeat(silence, len(z)))
+				for i, w := range nodes.weights {
+					to := p.space.coordinates(p.in, z[i])[1+v]
+					sum += w * weights[l] * (to - u) / float64(len(p.forces))
+				}
+			}
+		}
+		return sum
+	}
+	at := law.mean
+	from, by := moved(at), 1.0
+	if from < 0 {
+		by = -1
+	}
+	lo, hi := at, at+by
+	for moved(hi)*from > 0 {
+		lo, hi, by = hi, hi+2*by, 2*by
+		if math.Abs(hi) > farthestLog {
+			return math.Exp(math.Abs(from))
+		}
+	}
+	for range 30 {
+		middle := (lo + hi) / 2
+		if moved(middle)*from > 0 {
+			lo = middle
+		} else {
+			hi = middle
+		}
+	}
+	law.mean = (lo + hi) / 2
+	return 0
+}
+
+// state is a phase-space vector: θ, the momentum, and the auxiliary variables at coordinates, or
+// at the centres of their laws if there are none.
+func (s *space) state(theta float64, at []float64) []float64 {
+	z := []float64{theta}
+	if s.still {
+		z = append(z, 0)
+	}
+	for v, law := range s.others {
+		u := law.mean
+		if at != nil {
+			u = at[v]
+		}
+		z = append(z, law.value(u))
+	}
+	return z
+}
+
+// coordinates are θ and the coordinates of the other variables, in the place of the vector.
+func (s *space) coordinates(of *integrators.Instance, z []float64) []float64 {
+	if s.still {
+		z = append(z[:1], z[2:]...)
+	}
+	for v, law := range s.others {
+		z[1+v] = law.coordinate(of, z[1+v])
+	}
+	return z
+}
+
+// remembered is the number of small steps that the variables of an integrator remember, by what
+// a step leaves of a difference of each from its start; 0 if all is left, or more than that time.
+func remembered(in *integrators.Instance, f integrators.Force) (steps float64) {
+	step := probe.NewTransition(in, in.Kernel, f)
+	from := []float64{0, 0}
+	for _, v := range in.NewState().Aux {
+		from = append(from, v...)
+	}
+	for v := 2; v < len(from); v++ {
+		const apart = 1e-3
+		z := [][]float64{slices.Clone(from), slices.Clone(from)}
+		z[1][v] += apart
+		step.Apply(z, [][]float64{make([]float64, step.Normals), make([]float64, step.Normals)})
+		forgotten := 1 - math.Abs(z[1][v]-z[0][v])/apart
+		if forgotten > mostRemembered {
+			steps = max(steps, 1/forgotten)
+		}
+	}
+	return steps
+}
+
+// mostRemembered is the share that a variable forgets in a step above which its memory is one of
+// steps, not of time: at the step of With.
+const mostRemembered = 1e-5

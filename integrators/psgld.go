@@ -1,0 +1,90 @@
+package integrators
+
+import "math"
+
+// The parameters of psgld.
+const (
+	psgldMemory   = "alpha"
+	psgldLeast    = "epsilon"
+	psgldGradient = "gamma"
+)
+
+var psgldIntegrator = Define(Integrator{
+	Name:  "psgld",
+	About: "sgld with a preconditioner by the running mean of squared gradients (RMSProp)",
+	Claims: Claims{
+		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
+		Source: "Li et al. 2016, algorithm 1, with the step h = ε/2",
+	},
+	Needs:        Needs{Gradients: 1, Normals: 1},
+	PositionOnly: true,
+	Nonlinear:    true,
+	Parameters: []Parameter{{
+		Name: psgldMemory, About: "α, the share of the mean of squares that a step keeps",
+		Default: 0.99, Low: 0, High: 1 - 1e-9,
+	}, {
+		Name: psgldLeast, About: "ε, added to the root of the mean of squares", Default: 1e-5,
+		Low: 1e-12, High: 1e12,
+	}, {
+		Name: psgldGradient, About: "1 adds the divergence term Γ, which takes a " +
+			"Hessian-vector product; 0 leaves it out, as is usual", High: 1,
+		Needs: Needs{HessianVectors: 1, Normals: 1},
+	}},
+	Variables: func(dim int, _ Params) []Variable {
+		start := make([]float64, dim)
+		for i := range start {
+			start[i] = 1
+		}
+		return []Variable{{Name: "v", Start: start, Positive: true}}
+	},
+}, func(dim int, p Params) (Stepper, Stepper) { return newPSGLD(dim, p), nil })
+
+// psgld is the scheme of Li et al. with g = ∇U(θ),
+//
+//	v⁺ = αv + (1 − α)g²,   G = M⁻¹/(ε + √v⁺)
+//	θ⁺ = θ − hGg + hΓ + √(2hG) ξ
+//	Γ  = ∂G/∂θ = −M⁻¹(1 − α)g∘diag(∇²U)/(√v⁺(ε + √v⁺)²)   at the old v.
+//
+// The diagonal of the Hessian is taken by one product with random signs z, z∘∇²U z, whose mean it
+// is (Hutchinson 1990); in one dimension it is exact.
+type psgld struct {
+	p    Params
+	kick Update // with θ in the place of r
+	z    []float64
+	hz   []float64 // nil without Γ
+}
+
+func newPSGLD(dim int, p Params) *psgld {
+	v := vectors(5, dim)
+	s := &psgld{p: p, kick: Update{G: v[0], P: one, A: Coef{Each: v[1]}, Q: one,
+		S: Coef{Each: v[2]}}}
+	if p.Values[psgldGradient] != 0 {
+		s.z, s.hz = v[3], v[4]
+	}
+	return s
+}
+
+func (s *psgld) Step(z *State, f Force, n Noise) {
+	h, v, g := s.p.Step, z.Aux[0], s.kick.G
+	f.Gradient(g, z.Theta)
+	if s.hz != nil {
+		n.Normal(s.z)
+		for i, x := range s.z {
+			s.z[i] = math.Copysign(1, x)
+		}
+		NeedHessian(f).HessianVector(s.hz, z.Theta, s.z)
+	}
+	alpha, least := s.p.Values[psgldMemory], s.p.Values[psgldLeast]
+	for i, x := range g {
+		v[i] = alpha*v[i] + (1-alpha)*x*x
+		root := math.Sqrt(v[i])
+		at := (Coef{All: 1, Each: s.p.InvMass}).At(i) / (least + root)
+		s.kick.A.Each[i], s.kick.S.Each[i] = -h*at, math.Sqrt(2*h*at)
+		if s.hz != nil && root > 0 { // −hG(g − Γ/G)
+			g[i] += s.p.Values[psgldGradient] * (1 - alpha) * x * s.z[i] * s.hz[i] /
+				(root * (least + root))
+		}
+	}
+	s.kick.R = z.Theta
+	n.Update(&s.kick)
+}
