@@ -3,6 +3,7 @@ package certify
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"slices"
 	"time"
 
@@ -38,6 +39,18 @@ type greeting struct {
 	Batches int    `json:"batches"` // forces a step: N_l
 	Hessian bool   `json:"hessian"` // a step takes Hessian-vector products
 	Claims  claims `json:"claims"`
+	// Momentum says that the second vector is a momentum; if not, it stays 0.
+	Momentum bool `json:"momentum"`
+	// Auxiliary has what is known of the laws of the vectors from the third on; none: nothing.
+	Auxiliary []auxiliary `json:"auxiliary"`
+}
+
+// auxiliary is what a sampler says of the law of a vector, as integrators.Variable does.
+type auxiliary struct {
+	Name      string  `json:"name"`
+	Start     float64 `json:"start"` // its mean, if a deviation is stated
+	Deviation float64 `json:"deviation"`
+	Positive  bool    `json:"positive"`
 }
 
 // claims are the orders that a sampler claims.
@@ -49,8 +62,8 @@ type claims struct {
 // defaultGreeting holds what a sampler that does not say otherwise is taken for: position and
 // momentum, and one vector of normals and one batch a step. One that claims no order claims that
 // its error vanishes with the step.
-var defaultGreeting = greeting{State: 2, Normals: 1, Batches: 1, Claims: claims{Position: 1,
-	Joint: 1}}
+var defaultGreeting = greeting{State: 2, Normals: 1, Batches: 1, Momentum: true,
+	Claims: claims{Position: 1, Joint: 1}}
 
 // StartSampler runs a command by sh -c and lets it introduce itself. Any mistake
 // of the child, now or in a later step, is a usage error; each answer must come
@@ -91,6 +104,15 @@ func (g *greeting) check() error {
 		return bad("normals %d: want 0 to %d vectors a step", g.Normals, mostVectors)
 	case g.Batches < 1 || g.Batches > probe.MaxLists:
 		return bad("batches %d: want 1 to %d a step", g.Batches, probe.MaxLists)
+	case len(g.Auxiliary) > 0 && len(g.Auxiliary) != g.State-2:
+		return bad("%d auxiliary variables with a state of %d vectors: want %d, or none", len(g.Auxiliary),
+			g.State, max(0, g.State-2))
+	}
+	for _, v := range g.Auxiliary {
+		if !(v.Deviation >= 0) || math.IsInf(v.Start+v.Deviation, 0) || v.Positive && !(v.Start > 0) {
+			return bad("auxiliary variable %q: start %v, deviation %v: want finite numbers, the "+
+				"deviation not negative, and a start above 0 if it is positive", v.Name, v.Start, v.Deviation)
+		}
 	}
 	claims := map[string]float64{"position": g.Claims.Position, "joint": g.Claims.Joint}
 	for name, v := range claims {
@@ -113,22 +135,29 @@ func (s *Sampler) Integrator() integrators.Integrator {
 		Name: g.Name, About: "a sampler in another process", InnerSteps: true,
 		Claims:       integrators.Claims{Source: "its own answer to hello"},
 		Needs:        integrators.Needs{Normals: g.Normals},
-		PositionOnly: g.State == 1,
+		PositionOnly: g.State == 1 || !g.Momentum,
+		Nonlinear:    len(g.Auxiliary) > 0,
 	}
 	m.Claims.ErgodicOrder, m.Claims.PositionOrder = g.Claims.Joint, g.Claims.Position
 	// One law, so one claim.
-	if g.State == 1 {
+	if m.PositionOnly {
 		m.Claims.ErgodicOrder = m.Claims.PositionOrder
 	}
 	if g.Hessian {
 		m.Needs.HessianVectors = 1
 	}
 	if g.State > 2 {
-		// Vectors beyond position and momentum, which start at 0.
+		// Vectors beyond position and momentum start at 0 if nothing is said.
+		known := g.Auxiliary
+		if len(known) == 0 {
+			known = make([]auxiliary, g.State-2)
+		}
 		m.Variables = func(dim int, _ integrators.Params) []integrators.Variable {
 			var out []integrators.Variable
-			for range g.State - 2 {
-				out = append(out, integrators.Variable{Start: make([]float64, dim)})
+			for _, v := range known {
+				out = append(out, integrators.Variable{Name: v.Name, Deviation: v.Deviation,
+					Start:    slices.Repeat([]float64{v.Start}, dim),
+					Positive: v.Positive, Open: len(g.Auxiliary) > 0 && v.Deviation == 0})
 			}
 			return out
 		}

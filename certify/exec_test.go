@@ -53,7 +53,8 @@ func TestAnExternalSamplerHasTheErrorsOfOurOwn(t *testing.T) {
 		{"baoab:2", "baoab", 1},
 		{"sgld:1", "sgld", 1},
 		{"lietrotter:2", "lietrotter", 2}, // two batches a step
-	}, 1, 3, 4) {
+		{"psgld:3", "psgld", 1},           // with a positive variable and no momentum
+	}, 1, 3, 4, 5) {
 		t.Run(tt.arguments, func(t *testing.T) {
 			s := theirs(t, tt.arguments)
 			ours, err := integrators.Builtin().Lookup(tt.ours)
@@ -136,4 +137,24 @@ func TestABugOfAnExternalSamplerIsFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a sampler says of its auxiliary variables is checked, and held to.
+func TestWhatAnExternalSamplerSaysOfItsVariables(t *testing.T) {
+	for _, tt := range []struct {
+		hello greeting
+		want  string
+	}{
+		{greeting{State: 3, Auxiliary: make([]auxiliary, 2)}, "2 auxiliary variables with a state of 3 vectors: want 1, or none"},
+		{greeting{State: 3, Auxiliary: []auxiliary{{Name: "v", Positive: true}}}, `auxiliary variable "v": start 0, deviation 0: want`},
+		{greeting{State: 3, Auxiliary: []auxiliary{{Name: "z", Deviation: -1}}}, `auxiliary variable "z": start 0, deviation -1: want`},
+	} {
+		tt.hello.Normals, tt.hello.Batches = 1, 1
+		checkUsageError(t, tt.hello.check(), tt.want)
+	}
+	s := theirs(t, "psgld:3 negative")
+	_, err := Run(t.Context(), Options{Problem: normalProblem(), Integrators: []integrators.Integrator{s.Integrator()}})
+	checkUsageError(t, err, `integrator "their-psgld": variable "v" is -`)
+	_, err = Run(t.Context(), Options{Problem: gaussianBuiltin(), Integrators: []integrators.Integrator{s.Integrator()}})
+	checkUsageError(t, err, `integrator "their-psgld" is not affine in its state`)
 }

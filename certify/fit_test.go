@@ -99,3 +99,25 @@ func TestSlopesAreOfResolvedErrors(t *testing.T) {
 		t.Errorf("slopes %v, want 2 and 2", got)
 	}
 }
+
+// Where a variable remembers steps, an error that falls like h is not of order 0, nor is one that
+// is not seen at a step; one that grows or stays is, with its size at the smallest step.
+func TestErrorsThatDoNotFall(t *testing.T) {
+	at := func(of func(h float64) float64, bound float64) finding {
+		var nodes []node
+		for i := range 7 {
+			h := math.Ldexp(0.004, -i)
+			nodes = append(nodes, node{h: h, signed: []float64{of(h)}, bound: bound})
+		}
+		return judge(nodes, markov.Pace{Fast: 1, Slow: 1, Largest: 0.005, Settled: 1, Memory: 100}, func(x []float64) float64 { return math.Abs(x[0]) })
+	}
+	limit := func(h float64) float64 { return 0.7 - 2*math.Cbrt(h*h) }
+	if f := at(limit, 1e-4); f.order != 0 || !(math.Abs(f.constant-0.7) < 0.01) || f.verdict(1) != Refuted {
+		t.Errorf("a limit: %+v", f)
+	}
+	for name, f := range map[string]finding{"falling": at(func(h float64) float64 { return 3 * h }, 1e-9), "not seen": at(limit, 0.1)} {
+		if f.order == 0 || f.verdict(1) == Refuted {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}

@@ -67,7 +67,16 @@ def lietrotter(z, forces, xi, h, c):
     return [theta, add(times(math.exp(-t), r), math.sqrt(-math.expm1(-2 * t)), xi[0])]
 
 
-CLAIMS = {"leapfrog": (2, 1), "baoab": (2, 2), "sgld": (1, 1), "lietrotter": (2, 2)}
+def psgld(z, forces, xi, h, c):
+    theta, r, v = z
+    g = gradient(forces[0], theta)
+    v = [0.99 * a + 0.01 * b * b - (3 if BUG == "negative" else 0) for a, b in zip(v, g)]
+    precondition = [1 / (1e-5 + math.sqrt(abs(a))) for a in v]
+    theta = [a - h * p * b + math.sqrt(2 * h * p) * x for a, p, b, x in zip(theta, precondition, g, xi[0])]
+    return [theta, [7.0] * len(theta), v]
+
+
+CLAIMS = {"psgld": (1, 1), "leapfrog": (2, 1), "baoab": (2, 2), "sgld": (1, 1), "lietrotter": (2, 2)}
 NAME, STATE = sys.argv[1].split(":")
 BUG = sys.argv[2] if len(sys.argv) > 2 else ""
 
@@ -85,6 +94,8 @@ for line in sys.stdin:
             "batches": 2 if NAME == "lietrotter" else 1,
             "claims": {"position": position, "joint": joint},
         }
+        if NAME == "psgld":
+            answer |= {"momentum": False, "auxiliary": [{"name": "v", "positive": True, "start": 1}]}
     else:
         step = globals()[NAME]
         h, c = question["h"], question["friction"]

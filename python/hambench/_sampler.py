@@ -111,6 +111,8 @@ class Sampler:
     claims: Mapping[str, float]
     backend: Backend
     batched: bool
+    momentum: bool = True
+    auxiliary: Sequence[Mapping[str, Any]] = ()
     _compiled: dict[Any, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,6 +127,8 @@ class Sampler:
                 "batches": self.batches,
                 "hessian": self.hessian,
                 "claims": dict(self.claims),
+                "momentum": self.momentum,
+                "auxiliary": [dict(v) for v in self.auxiliary],
             }
         if question["op"] != "step":
             raise HambenchError(f"unknown question {question['op']}")
@@ -239,6 +243,8 @@ def sampler(
     hessian: bool = False,
     backend: Backend = "numpy",
     batched: bool = False,
+    momentum: bool = True,
+    auxiliary: Sequence[Mapping[str, Any]] = (),
 ) -> Sampler:
     """Wraps a step ``step(theta, r, grad, normal, h, friction) -> (theta, r)``.
 
@@ -252,12 +258,16 @@ def sampler(
     batches: batches a step (N_l); ``grad`` is a tuple of forces unless it is 1.
     backend: "numpy", "jax" (the step is compiled and mapped over points), "torch" (mapped over points), or "python" (lists).
     batched: with numpy, the step takes arrays of shape (points, d): many times as fast.
+    momentum: False if there is none although state is 3 or more: r is 0 and what the step returns for it is not read.
+    auxiliary: what is known of the law of each auxiliary vector, for scalar problems: ``{"name": "v", "positive": True,
+        "start": 1}`` of one that is never negative, ``{"name": "zeta", "start": 0, "deviation": 1}`` of one that is normal,
+        ``{"name": "m"}`` of any other. At most two, of which the law is found if it is not normal.
     """
     check_backend(backend, ("python", *_BACKENDS))
     if batched and backend != "numpy":
         raise HambenchError(f"batched=True with backend {backend!r}: leave it out, or take backend='numpy'")
-    claims = {"position": position} if state == 1 else {"position": position, "joint": joint}
-    return Sampler(step, name or str(getattr(step, "__name__", "sampler")), state, normals, batches, hessian, claims, backend, batched)
+    claims = {"position": position} if state == 1 or not momentum else {"position": position, "joint": joint}
+    return Sampler(step, name or str(getattr(step, "__name__", "sampler")), state, normals, batches, hessian, claims, backend, batched, momentum, tuple(auxiliary))
 
 
 class Answers(Protocol):
