@@ -40,6 +40,7 @@ const (
 	OnError           = "error" // the default
 	OnKolmogorov      = "kolmogorov"
 	OnWasserstein     = "wasserstein"
+	OnEnergy          = "covariance-bias" // against the energy error of the step's batch
 	OnAutocorrelation = "autocorrelation"
 	OnMSE             = "mse" // against the step, or at the best step against the budget
 	OnBudget          = "budget"
@@ -47,7 +48,7 @@ const (
 
 // answers are the values of Y with the key of [[exact]] that asks for them.
 var answers = map[string]string{OnError: "", OnKolmogorov: "distance", OnWasserstein: "distance",
-	OnAutocorrelation: "budget", OnMSE: "budget"}
+	OnEnergy: "energy", OnAutocorrelation: "budget", OnMSE: "budget"}
 
 // figureKind is a figure that package figures has by name.
 // Its axes are fixed, so that a study states none.
@@ -195,7 +196,8 @@ func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
 		return fmt.Errorf("of exact errors: want lines = scheme, integrator or estimator, and " +
 			"no panels")
 	case want != "" && !slices.ContainsFunc(exact, func(j ExactJob) bool {
-		return want == "budget" && j.Exact.Budgets != nil || want == "distance" && j.Exact.Distances
+		return want == "budget" && j.Exact.Budgets != nil ||
+			want == "distance" && j.Exact.Distances || want == "energy" && j.Exact.Energy
 	}):
 		return fmt.Errorf("y = %q: want %s in [[exact]]", g.Y, want)
 	}

@@ -31,6 +31,7 @@ type Exact struct {
 	Budgets   []float64 `json:"budget,omitempty"` // in gradients of a batch; all data count K
 	Stability bool      `json:"stability,omitempty"`
 	Distances bool      `json:"distance,omitempty"`
+	Energy    bool      `json:"energy,omitempty"`
 }
 
 // plainExact is an Exact without its methods.
@@ -60,7 +61,8 @@ func (e Exact) Options(r chain.Registries) (certify.Options, error) {
 	p.Name = e.Name
 	o := certify.Options{Problem: p, Steps: e.Steps, Inner: e.Inner, Values: e.Values,
 		InvMass: e.InvMass, OneStep: e.OneStep,
-		Budgets: e.Budgets, Stability: e.Stability, Distances: e.Distances}
+		Budgets: e.Budgets, Stability: e.Stability, Distances: e.Distances,
+		Energy: e.Energy}
 	m, err := r.Integrator(e.Integrator)
 	if err != nil {
 		return o, err

@@ -23,6 +23,7 @@ const (
 	CellRecord    = "cell"    // what a cell's chain yielded
 	ErrorRecord   = "error"   // an exact error of an observable at a step
 	LawRecord     = "law"     // distances of the stationary law of θ at a step
+	EnergyRecord  = "energy"  // energy errors at a step, and the bias of θ's covariance
 	AverageRecord = "average" // an autocorrelation time at a step
 	BudgetRecord  = "budget"  // the mean squared error of an average at a step and a budget
 	BestRecord    = "best"    // that at the best step for a budget
@@ -100,6 +101,10 @@ var (
 		{Name: "radius", Kind: table.Number}, // spectral, where it is at least 1
 		{Name: "kolmogorov", Kind: table.Number},
 		{Name: "wasserstein", Kind: table.Number},
+		{Name: "covariance_bias", Kind: table.Number},
+		{Name: "energy_error", Kind: table.Number},       // variance a position
+		{Name: "batch_energy_error", Kind: table.Number}, // of the step's own batch
+		{Name: "bias_over_bound", Kind: table.Number},    // that certify.EnergyBound makes of it
 		{Name: "autocorrelation", Kind: table.Number},
 		{Name: "budget", Kind: table.Number}, // in gradients of a batch
 		{Name: "mse", Kind: table.Number},    // per variance of the target
@@ -328,6 +333,12 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 	for i := range r.Kolmogorov {
 		share(LawRecord, at(i, map[string]any{"observable": "theta", "kolmogorov": r.Kolmogorov[i],
 			"wasserstein": r.Wasserstein[i]}))
+	}
+	for i, bias := range r.CovarianceBias {
+		bound := certify.EnergyBound(float64(r.BatchEnergyError[i]))
+		share(EnergyRecord, at(i, map[string]any{"observable": "theta.cov",
+			"covariance_bias": bias, "energy_error": r.EnergyError[i],
+			"batch_energy_error": r.BatchEnergyError[i], "bias_over_bound": float64(bias) / bound}))
 	}
 	for _, a := range r.Averages {
 		for i, v := range a.Autocorrelation {

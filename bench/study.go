@@ -72,6 +72,7 @@ const (
 	OfSMSUBU   = "sms-ubu"
 	OfSVRGUBU  = "svrg-ubu"
 	OfQUICSORT = "quicsort"
+	OfEnergy   = "energy"
 )
 
 // ReferenceJob is a reference with its key.

@@ -6,8 +6,11 @@ import (
 	"math"
 
 	"hambench/certify/cost"
+	"hambench/certify/gaussian"
 	"hambench/certify/markov"
 	"hambench/usage"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Answers holds what a row says besides errors and orders; what was not asked for is
@@ -32,6 +35,14 @@ type Answers struct {
 	// and cyclic, otherwise a lower bound of Wasserstein's (Gelbrich 1990).
 	Kolmogorov  []Number `json:"kolmogorov,omitempty"`
 	Wasserstein []Number `json:"wasserstein,omitempty"`
+	// CovarianceBias is √(Σ x²/d) at each step, x the d × d elements of the relative error of
+	// θ's covariance in coordinates in which the target is N(0, I). EnergyError is the variance,
+	// per position, of the change of the energy over a step without friction and noise, and
+	// BatchEnergyError that of the energy which the step's batch alone has: see
+	// gaussian.Chain.EnergyErrors. Gaussian problems only.
+	CovarianceBias   []Number `json:"covariance_bias,omitempty"`
+	EnergyError      []Number `json:"energy_error,omitempty"`
+	BatchEnergyError []Number `json:"batch_energy_error,omitempty"`
 }
 
 // checkAnswers refuses questions without an answer.
@@ -41,9 +52,13 @@ func (o *Options) checkAnswers() error {
 			return usage.Errorf("budget %v: want a finite number of gradients > 0", n)
 		}
 	}
-	if o.OneStep && (o.Budgets != nil || o.Stability || o.Distances) {
+	if o.OneStep && (o.Budgets != nil || o.Stability || o.Distances || o.Energy) {
 		return usage.Errorf("one step has no stationary law to take averages of: want budgets, " +
-			"stability and distances without it")
+			"stability, distances and energies without it")
+	}
+	if o.Energy && o.Problem.Kind != Gaussian {
+		return usage.Errorf("problem %q: energy errors are known of problems of kind gaussian",
+			o.Problem.Name)
 	}
 	return nil
 }
@@ -51,7 +66,7 @@ func (o *Options) checkAnswers() error {
 // answer fills in what the options ask for; points are those at the row's steps.
 func (c *certification) answer(ctx context.Context, row *Row, points []markov.Point) error {
 	o := c.options
-	if c.degeneracy != "" || o.Budgets == nil && !o.Stability && !o.Distances {
+	if c.degeneracy != "" || o.Budgets == nil && !o.Stability && !o.Distances && !o.Energy {
 		return nil
 	}
 	row.K, row.Friction = o.Problem.Batches(), o.Problem.Friction
@@ -63,6 +78,13 @@ func (c *certification) answer(ctx context.Context, row *Row, points []markov.Po
 			}
 			row.Kolmogorov = append(row.Kolmogorov, Number(k))
 			row.Wasserstein = append(row.Wasserstein, Number(w))
+		}
+	}
+	if o.Energy {
+		for _, p := range points {
+			if err := c.energies(ctx, row, p); err != nil {
+				return err
+			}
 		}
 	}
 	// Budgets need the largest stable step, too: the search for the best one begins there.
@@ -113,6 +135,54 @@ func (c *certification) distances(ctx context.Context,
 	}
 	return prep.(answering).Distances(ctx, c.scheme, at, c.options.EveryStep)
 }
+
+// energies appends the bias of θ's covariance and the energy errors at a point to the row. A
+// chain without a momentum has no energy.
+func (c *certification) energies(ctx context.Context, row *Row, at markov.Point) error {
+	bias, whole, own := math.NaN(), math.NaN(), math.NaN()
+	known := !at.Unstable() && !math.IsInf(at.Observed[1].RelativeResolution, 1)
+	if known {
+		bias = floats.Norm(at.Observed[1].Signed, 2) / math.Sqrt(float64(c.options.Problem.Dim()))
+	}
+	if known && !c.asked.method.PositionOnly {
+		chain, err := c.asked.prepared(at.H)
+		if err != nil {
+			return err
+		}
+		still := *c.options
+		still.Problem = new(*still.Problem)
+		still.Problem.Friction = noFriction
+		in, err := still.integrator(c.asked.method, at.H)
+		if err != nil {
+			return err
+		}
+		without, err := c.asked.Prepare(in)
+		if err != nil {
+			return err
+		}
+		whole, own, err = chain.(*gaussian.Chain).EnergyErrors(ctx, c.scheme, without)
+		if err != nil {
+			return err
+		}
+	}
+	row.CovarianceBias = append(row.CovarianceBias, Number(bias))
+	row.EnergyError = append(row.EnergyError, Number(whole))
+	row.BatchEnergyError = append(row.BatchEnergyError, Number(own))
+	return nil
+}
+
+// EnergyBound is the CovarianceBias of half steps of friction around a velocity Verlet step on a
+// normal target of one frequency ω, as a function of its EnergyError E. With x = h²ω² the
+// variance of θ is 1/(1 − x/4) of the target's, and E = x³/(16 − 4x). Of targets of several
+// frequencies the bias is below it, unless h is near the largest stable step.
+func EnergyBound(e float64) float64 {
+	root := math.Sqrt(64*e*e + 64*e*e*e/27) // Cardano's, of x³ + 4Ex − 16E = 0
+	x := math.Cbrt(8*e+root) + math.Cbrt(8*e-root)
+	return x / (4 - x)
+}
+
+// noFriction is a friction that takes nothing from a step, where integrators want one above 0.
+const noFriction = 1e-60
 
 // Average holds the accuracy of the average of an observable over all outer steps of a
 // stationary chain, at each of the row's steps. The unit is the observable's

@@ -42,6 +42,7 @@ type Options struct {
 	Budgets   []float64
 	Stability bool // find the largest stable step
 	Distances bool // find those of the stationary law of θ from the target
+	Energy    bool // find energy errors, and the bias that they are to bound
 }
 
 // estimation makes the forces of steps of those of batches.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"hambench/bench"
@@ -43,10 +44,11 @@ type quantity struct {
 	// csv names the column of the numbers in CSV files, with their unit; "" for errors, whose
 	// files have columns of their own.
 	csv     string
-	axes    [2]axis   // x and y, without ranges
-	powers  []float64 // slopes of grey lines, to compare lines with
-	legend  string    // of these
-	caption string    // what the numbers are
+	axes    [2]axis                 // x and y, without ranges
+	powers  []float64               // slopes of grey lines, to compare lines with
+	legend  string                  // of these
+	bound   func(x float64) float64 // drawn with them, if not nil
+	caption string                  // what the numbers are
 }
 
 // What several quantities have in common.
@@ -92,6 +94,20 @@ var (
 			caption: "Of order 2, between the stationary law of θ and the target, in coordinates " +
 				"in which the target is N(0, I); on Gaussian problems of normal laws with the " +
 				"exact moments.",
+		},
+		// What tuners of unadjusted samplers see, against what they are to bound.
+		bench.OnEnergy: {
+			record: bench.EnergyRecord, column: "covariance_bias", x: "batch_energy_error",
+			of: "observable", csv: "covariance_bias",
+			axes: [2]axis{{Label: "energy error", Unit: "variance a position", Powers: true},
+				{Label: "bias of cov θ", Unit: "root mean square"}},
+			bound: certify.EnergyBound, legend: "bound for Verlet",
+			caption: "The bias of the covariance of θ, in coordinates in which the target is " +
+				"N(0, I), against the variance of the change of energy in a step without friction, " +
+				"as the step's own batch has it. A step is a point. Grey: what both are for a " +
+				"velocity Verlet step between half steps of friction on a normal target of one " +
+				"frequency, a bound for all others (Robnik, Cohn-Gordon & Seljak, " +
+				"arXiv 2412.08876).",
 		},
 		// Autocorrelation times grow as the step falls: a chain of fixed length in time has the
 		// same number of independent draws.
@@ -207,7 +223,7 @@ func (q quantity) value(all *table.Table) func(table.Row) float64 {
 	at := []string{"key", "scheme", "h"}
 	least := make(map[table.Key]float64)
 	moments := new(table.Table) // only laws need them
-	if q.record == bench.LawRecord {
+	if q.record == bench.LawRecord || q.record == bench.EnergyRecord {
 		moments = all.Where("record", bench.ErrorRecord)
 	}
 	for _, r := range moments.Rows() {
@@ -221,7 +237,7 @@ func (q quantity) value(all *table.Table) func(table.Row) float64 {
 		switch q.record {
 		case bench.ErrorRecord:
 			resolved = y > r.Number("resolution") && !isExact(r)
-		case bench.LawRecord:
+		case bench.LawRecord, bench.EnergyRecord:
 			resolved = y > least[r.Key(at...)]
 		}
 		if !resolved {
@@ -295,7 +311,7 @@ func drawOrders(d *drawing) error {
 	q := quantityOf(spec)
 	// The CSV has all rows of the kind, the figure those that panels have a name for.
 	rows := d.rows.Where("record", q.record)
-	shown := rows.Filter(func(r table.Row) bool { return q.label(r) != "" })
+	shown := rows.Filter(func(r table.Row) bool { return q.label(r) != "" && r.Number(q.x) > 0 })
 	if shown.Len() > 0 {
 		c, panels := q.chart(d.rows, shown, strings.Join(spec.Lines, ""))
 		f := q.figure(c.arrange(shown, nil), panels)
@@ -385,7 +401,7 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 		var drawn []*panel
 		for k, p := range row {
 			column := g.columnsOf[k]
-			out := g.draw(p, x, y, look, slopes(x, y, q.powers...)...)
+			out := g.draw(p, x, y, look, q.guides(x, y)...)
 			out.Title = name(i) + ", " + exactOf(column).Problem
 			if q.of != "" {
 				out.Title = name(i) + ": " + q.label(column) + ", " + exactOf(column).Problem
@@ -500,6 +516,21 @@ func slopes(x, y axis, powers ...float64) []curve {
 			X: []float64{end, from}, Y: []float64{y.High * math.Pow(end/from, p), y.High}})
 	}
 	return out
+}
+
+// guides are the slopes of a quantity, and the bound that it has, within the panel.
+func (q quantity) guides(x, y axis) []curve {
+	out := slopes(x, y, q.powers...)
+	if q.bound == nil {
+		return out
+	}
+	line := curve{Name: "slopes", Style: dotted(0.6)}
+	for _, at := range floats.LogSpan(make([]float64, 100), x.Low, x.High) {
+		if b := q.bound(at); b >= y.Low && b <= y.High {
+			line.X, line.Y = append(line.X, at), append(line.Y, b)
+		}
+	}
+	return append(out, line)
 }
 
 // addSlopes puts slopes into the legend, and the mark of points without a stationary law, if

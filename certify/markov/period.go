@@ -65,6 +65,18 @@ func NewPeriod(ctx context.Context, e Evolution, m minibatch.Scheme) (*Period, e
 // Length is the number of kernels in a period.
 func (p *Period) Length() int { return p.sweep * p.runs }
 
+// First returns the probability of each batch to be the first of a period.
+func (p *Period) First() []float64 {
+	first := make([]float64, p.batches())
+	for _, w := range p.Words {
+		first[w.Batches[0]] += w.Probability
+	}
+	if p.Words == nil { // a fresh order
+		floats.AddConst(1/float64(len(first)), first)
+	}
+	return first
+}
+
 // On returns the period of the same scheme for another evolution.
 func (p *Period) On(e Evolution) *Period {
 	q := *p

@@ -93,6 +93,8 @@ run failed. 2: the input is wrong.`,
 	flags.BoolVar(&f.Stability, "stability", false, "find the largest stable step")
 	flags.BoolVar(&f.Distances, "distance", false, "compute Kolmogorov and Wasserstein "+
 		"distances of the stationary law of θ from the target")
+	flags.BoolVar(&f.Energy, "energy", false, "compute energy errors of steps, of all data "+
+		"and of the batch, beside the bias of the covariance of θ; problems of kind gaussian")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
 	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or "+
 		"exact")
@@ -439,4 +441,6 @@ func numberOf(flag string) func(string) (float64, error) {
 }
 
 // answers reports whether something beside errors and orders is asked for.
-func (f *certifyFlags) answers() bool { return f.Budgets != nil || f.Stability || f.Distances }
+func (f *certifyFlags) answers() bool {
+	return f.Budgets != nil || f.Stability || f.Distances || f.Energy
+}
