@@ -161,7 +161,7 @@ func (q quantity) subject(r table.Row) string {
 // panel shows, such as theta.mean.
 func (q quantity) label(r table.Row) string {
 	subject := q.subject(r)
-	if q.record == bench.ErrorRecord {
+	if q.record == bench.ErrorRecord || q.record == bench.EnergyRecord {
 		return observableLabels[subject]
 	}
 	return strings.ReplaceAll(subject, "theta", "θ")

@@ -440,7 +440,7 @@ func (x *evaluation) numbers() Finding {
 	for _, r := range rows.Rows() {
 		found = append(found, x.certain(r, x.Of+" of "+nameOf(r), x.shifted(r)))
 	}
-	return x.each(x.Statistic, "numbers", found)
+	return x.each("value", "numbers", found)
 }
 
 // shifted is a number's distance from the published one, if the case has one.
