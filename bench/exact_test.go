@@ -137,7 +137,7 @@ func TestAxesOfExactErrors(t *testing.T) {
 		{"distance = true", `y = "mse"`, `figure: y = "mse": want budget in [[exact]]`},
 		{"budget = 1000", `x = "budget"`, `figure: x = "budget": want y = "mse", which is what depends on it`},
 		{"", `x = "friction"`, `figure: x = "friction" of exact errors: want step or budget`},
-		{"", `y = "rmse"`, `figure: y = "rmse" of exact errors: want one of autocorrelation, error, kolmogorov, mse, wasserstein`},
+		{"", `y = "rmse"`, `figure: y = "rmse" of exact errors: want one of autocorrelation, covariance-bias, error, kolmogorov, mse, wasserstein`},
 		{"", `y = "kolmogorow"`, `figure.y: unknown value "kolmogorow"`},
 		{"", `lines = "friction"`, `figure: of exact errors: want lines = scheme, integrator or estimator, and no panels`},
 	} {

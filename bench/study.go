@@ -72,7 +72,7 @@ const (
 	OfSMSUBU   = "sms-ubu"
 	OfSVRGUBU  = "svrg-ubu"
 	OfQUICSORT = "quicsort"
-	OfEnergy   = "energy"
+	OfEnergy   = "energy-error"
 )
 
 // ReferenceJob is a reference with its key.

@@ -112,7 +112,7 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 		case !onLines || slices.Contains(axes, k.Name):
 		case varies && len(spec.Lines) == 0:
 			s.ofLines = append(s.ofLines, k)
-		case !varies && k.Axis == bench.Stated:
+		case !varies && (k.Axis == bench.Stated || !isUsual(k, cells)):
 			s.stated = append(s.stated, k)
 		}
 	}
@@ -125,6 +125,16 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 		s.ofLines = []bench.Setting{setting("integrator")}
 	}
 	return nil
+}
+
+// isUsual reports whether the cells have the number that a setting has where it is not stated.
+// Words follow from other settings, too, as the precision does from the model.
+func isUsual(k bench.Setting, cells *table.Table) bool {
+	return k.Kind != table.Number || k.Default == nil ||
+		slices.ContainsFunc(cells.Rows(), func(r table.Row) bool {
+			v := k.Value(r)
+			return v.IsNone() || v.Number() == table.Of(k.Default).Number()
+		})
 }
 
 // withModels puts the model behind the data set where a data set has several models: each

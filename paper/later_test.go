@@ -15,10 +15,11 @@ import (
 // changes one thing of it.
 type laterTruth struct {
 	order     func(study, integrator, scheme string) float64
-	reshuffle float64                             // error in random orders over that in symmetric sweeps
-	critical  func(m int, curvature int) float64  // step
-	large     func(h, critical float64) float64   // svrg's error above the critical step
-	known     func(estimator, scheme string) bool // whether the order is
+	reshuffle float64                                 // error in random orders over that in symmetric sweeps
+	critical  func(m int, curvature int) float64      // step
+	large     func(h, critical float64) float64       // svrg's error above the critical step
+	known     func(estimator, scheme string) bool     // whether the order is
+	bias      func(integrator, scheme string) float64 // over what its energy error makes of it
 }
 
 func trueLater() laterTruth {
@@ -31,6 +32,7 @@ func trueLater() laterTruth {
 		critical:  func(m, curvature int) float64 { return 4 / float64(m*curvature) },
 		large:     func(h, critical float64) float64 { return h / critical },
 		known:     func(string, string) bool { return true },
+		bias:      func(string, string) float64 { return 1 },
 	}
 }
 
@@ -58,6 +60,20 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				add("gaussian", integrator, "", scheme, order, []float64{0.2, 0.1}, func(h float64) float64 {
 					return float64(1+i) * math.Pow(h, order) * (1 + when(scheme == "reshuffle", l.reshuffle-1))
 				})
+			}
+		}
+	case bench.OfEnergy:
+		for _, problem := range []string{"gaussian", "ω = 1", "ω = 3", "ω = 10"} {
+			for _, integrator := range []string{"obabo", "baoab", "rk2"} {
+				for _, scheme := range []string{"full", "reshuffle", "replacement"} {
+					const energy = 1e-6
+					bias := l.bias(integrator, scheme) * certify.EnergyBound(energy)
+					m.putExact(t, &p, bench.Evidence{Purpose: study, Row: certify.Row{
+						Problem: problem, Integrator: integrator, Scheme: scheme, Inner: 1, Steps: []float64{0.1},
+						Answers: certify.Answers{CovarianceBias: []certify.Number{certify.Number(bias)},
+							EnergyError: []certify.Number{1}, BatchEnergyError: []certify.Number{energy}},
+					}})
+				}
 			}
 		}
 	case bench.OfSVRGUBU:
@@ -109,11 +125,23 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 			}
 		}
 	}
+	bias := func(integrator, scheme string, ratio float64) func(*laterTruth) {
+		return func(l *laterTruth) {
+			l.bias = func(i, s string) float64 { return 1 + (ratio-1)*when(i == integrator && s == scheme, 1) }
+		}
+	}
 	for _, tt := range []struct {
 		id     string
 		change func(*laterTruth)
 		want   Verdict
 	}{
+		{"energy-bound", bias("obabo", "full", 1.001), Refuted},
+		{"energy-bound", bias("obabo", "full", 0.5), Confirmed},
+		{"energy-bound", bias("rk2", "full", 9), Confirmed},
+		{"energy-sharp", bias("obabo", "full", 0.9), Refuted},
+		{"energy-other", bias("rk2", "full", 9), Refuted},
+		{"energy-batches", bias("obabo", "replacement", 9), Refuted},
+		{"energy-batches", bias("obabo", "reshuffle", 9), Refuted},
 		{"sms-ubu-order", orders("ubu", "symmetric", 1), Refuted},
 		{"sms-ubu-order", func(l *laterTruth) { l.known = func(_, scheme string) bool { return scheme != "symmetric" } }, NotDecided},
 		{"sg-order", orders("baoab", "replacement", 2), Refuted},
