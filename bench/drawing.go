@@ -74,6 +74,7 @@ var figureKinds = []figureKind{
 	{"autocorrelation", []Observable{Reference}, nil, ""},
 	{"precision", []Observable{Distance}, nil, ""},
 	{"claims", nil, nil, ""},
+	{"regimes", []Observable{Distance}, nil, ""},
 }
 
 // swept reports whether the figure is the one that the study describes.

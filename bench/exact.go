@@ -24,9 +24,11 @@ type Exact struct {
 	Inner     int                `json:"nl"`
 	InvMass   []float64          `json:"inv_mass,omitempty"` // diagonal of M⁻¹; nil: the identity
 	// errors of the law after one step, not of the stationary one
-	OneStep bool      `json:"one_step,omitempty"`
-	Schemes []string  `json:"schemes"`
-	Steps   []float64 `json:"steps,omitempty"` // nil: the problem kind's own
+	OneStep bool `json:"one_step,omitempty"`
+	// errors of the law at the ends of all steps, averaged, not at those of periods
+	EveryStep bool      `json:"every_step,omitempty"`
+	Schemes   []string  `json:"schemes"`
+	Steps     []float64 `json:"steps,omitempty"` // nil: the problem kind's own
 	// Further answers: see the fields of certify.Options with these names.
 	Budgets   []float64 `json:"budget,omitempty"` // in gradients of a batch; all data count K
 	Stability bool      `json:"stability,omitempty"`
@@ -60,7 +62,7 @@ func (e Exact) Options(r chain.Registries) (certify.Options, error) {
 	}
 	p.Name = e.Name
 	o := certify.Options{Problem: p, Steps: e.Steps, Inner: e.Inner, Values: e.Values,
-		InvMass: e.InvMass, OneStep: e.OneStep,
+		InvMass: e.InvMass, OneStep: e.OneStep, EveryStep: e.EveryStep,
 		Budgets: e.Budgets, Stability: e.Stability, Distances: e.Distances,
 		Energy: e.Energy}
 	m, err := r.Integrator(e.Integrator)

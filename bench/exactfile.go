@@ -20,7 +20,7 @@ import (
 // purposes are what exact errors may be evidence of.
 var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction,
 	OfWeak, OfBatches, OfRows, OfClosedForm, OfEfficiency, OfSMSUBU, OfSVRGUBU, OfQUICSORT,
-	OfEnergy}
+	OfEnergy, OfRegimes}
 
 // readExact lists the exact jobs, block by block.
 // Two problems of one name are refused, since figures tell problems apart by their names.
@@ -115,7 +115,8 @@ func (b *exactBlock) keys(f *File) []key {
 		}},
 		positive("friction", &b.frictions), positive("inverse-mass", &b.job.InvMass),
 		{name: "nl", to: &b.inner, low: 1, high: 1000},
-		{name: "one-step", to: &b.job.OneStep}, {name: "stability", to: &b.job.Stability},
+		{name: "one-step", to: &b.job.OneStep}, {name: "every-step", to: &b.job.EveryStep},
+		{name: "stability", to: &b.job.Stability},
 		{name: "distance", to: &b.job.Distances}, {name: "energy", to: &b.job.Energy},
 		{name: "budget", read: func(v any) error {
 			err := budget.set(v)

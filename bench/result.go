@@ -6,6 +6,7 @@ import (
 
 	"hambench/bench/store"
 	"hambench/certify"
+	"hambench/oracle"
 )
 
 // Result is what a cell's chain yielded.
@@ -42,6 +43,9 @@ type Result struct {
 	Scores map[string]float64 `json:"scores,omitempty"`
 	// Series are what the observables other than Distance record.
 	Series map[string][]float64 `json:"series,omitempty"`
+	// Scales are the target's, at a draw of the truth: of chains of mini-batches that a truth
+	// judges, and of records that have them.
+	Scales *oracle.Scales `json:"scales,omitempty"`
 	// OracleMachine is the machine that ran the reference chains, if it is not
 	// this one: then the result is not bitwise what one machine alone would give.
 	OracleMachine *store.Machine `json:"oracle_machine,omitempty"`

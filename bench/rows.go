@@ -13,6 +13,7 @@ import (
 	"hambench/bench/store"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/chain/minibatch"
 	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
 	"hambench/oracle"
@@ -78,6 +79,11 @@ var (
 		// compared with the exact law, or with reference chains
 		{Name: "exact_draws", Kind: table.Number},
 		{Name: "checks_failed", Kind: table.Number}, // of the cell's own reference chains
+		// Which law describes what mini-batches do (minibatch.Scheme.Regime), and by what.
+		{Name: "regime", Kind: table.Text},
+		{Name: "k_eta_omega", Kind: table.Number},
+		{Name: "c_over_omega", Kind: table.Number},
+		{Name: "eta_v_over_c", Kind: table.Number}, // V is E|δ|² by parameter
 	}
 	exactColumns = []table.Column{
 		{Name: "problem", Kind: table.Text}, // without friction and mass
@@ -187,7 +193,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 		}
 		for _, j := range p.Exact {
 			found, made, _ := s.exact(j.Key)
-			of := j.row()
+			of, highest := j.row()
 			if m, ok := p.Method(j.Exact.Integrator); ok {
 				of["joint_order"] = m.Joint
 				of["constant_determinant"] = m.ConstantDeterminant
@@ -198,6 +204,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 					row := next("", j.Key, made)
 					maps.Copy(row, of)
 					maps.Copy(row, values)
+					fillRegime(row, highest, 0)
 					t.Add(r, row)
 				}
 			}
@@ -255,6 +262,27 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 		"reference_failed": strings.Join(r.ReferenceFailed, "; "),
 		"ks_self_low":      r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
 	})
+	if s := r.Scales; s != nil {
+		fillRegime(row, s.Omega, s.Spread)
+	}
+}
+
+// fillRegime puts into a row by which law K batches make the error of its chain at its step, and
+// what decides that, where the target's largest frequency is known. The spread is that of two
+// batches; a scheme that is not built in has no regime.
+func fillRegime(row map[string]any, omega, spread float64) {
+	k, step := table.Of(row["K"]).Number(), table.Of(row["h"]).Number()
+	friction := table.Of(row["friction"]).Number()
+	scheme, err := minibatch.Builtin().Lookup(table.Of(row["scheme"]).Text())
+	regime := scheme.Regime(int(k), step, omega, friction)
+	if err != nil || regime == "" {
+		return
+	}
+	row["regime"], row["k_eta_omega"] = string(regime), k*step*omega
+	row["c_over_omega"] = friction / omega
+	if spread > 0 {
+		row["eta_v_over_c"] = step * spread * (k - 1) / friction
+	}
 }
 
 // fillParameters puts an integrator's own parameters into a row: all as one text, and each in
@@ -266,11 +294,11 @@ func fillParameters(row map[string]any, values map[string]float64) {
 	}
 }
 
-// row is what all rows of an exact job share.
+// row is what all rows of an exact job share, and the problem's highest frequency.
 // Friction, K and the lowest frequency are read from the problem; where it cannot be read
 // they are left out.
-func (j ExactJob) row() map[string]any {
-	row := map[string]any{
+func (j ExactJob) row() (row map[string]any, highest float64) {
+	row = map[string]any{
 		"purpose": j.Purpose, "problem": cmp.Or(j.Problem,
 			j.Exact.Name), "integrator": j.Exact.Integrator, "estimator": j.Exact.Estimator,
 		"nl": j.Exact.Inner, "mass": fmt.Sprint(j.Exact.InvMass),
@@ -283,13 +311,14 @@ func (j ExactJob) row() map[string]any {
 		row["friction"], row["K"] = p.Friction, p.Batches()
 		if p.Kind == certify.Gaussian {
 			row["omega"], _ = p.Frequencies(nil)
+			_, highest = p.Frequencies(j.Exact.InvMass)
 		}
 		e, err := estimators.Builtin().Lookup(j.Exact.Estimator)
 		if err == nil && e.Period != nil {
 			row["period"] = e.Period(p.Batches())
 		}
 	}
-	return row
+	return row, highest
 }
 
 // exactRows are the rows of what certify found for an integrator under a scheme.

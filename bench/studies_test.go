@@ -361,7 +361,7 @@ func TestLaterStudies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(s.Cells) > 0 == (len(s.Exact) > 0) || slices.ContainsFunc(s.Exact, func(j ExactJob) bool { return j.Purpose != id }) {
+		if len(s.Cells)+len(s.Exact) == 0 || slices.ContainsFunc(s.Exact, func(j ExactJob) bool { return j.Purpose != id }) {
 			t.Errorf("%s: %d cells, exact jobs %+v", id, len(s.Cells), s.Exact)
 		}
 		if _, err := Select(studies(t, Profile{}), id); err == nil {

@@ -68,11 +68,12 @@ const (
 	OfRows       = "rows"        // the exact flow on given rows, cut into K batches
 	OfClosedForm = "closed-form" // the exact flow on random problems, beside the closed form
 	OfEfficiency = "efficiency"  // averages at budgets of gradients
-	// The main figures of later papers: the studies of these names.
+	// The studies of these names: the main figures of later papers, and our own.
 	OfSMSUBU   = "sms-ubu"
 	OfSVRGUBU  = "svrg-ubu"
 	OfQUICSORT = "quicsort"
 	OfEnergy   = "energy-error"
+	OfRegimes  = "regimes" // the two laws of mini-batch error, on a family of problems
 )
 
 // ReferenceJob is a reference with its key.

@@ -321,7 +321,12 @@ func drawOrders(d *drawing) error {
 		d.note("No figure: it shows stationary laws, and there are none")
 	}
 	d.writeOrders(have)
-	// A user's study decides no claims of a paper, whatever its id is.
+	return d.decideLater()
+}
+
+// decideLater writes the verdicts of the claims that the study decides by itself. A user's study
+// decides no claims of the program, whatever its id is.
+func (d *drawing) decideLater() error {
 	if claims := paper.Later(d.plan.ID); d.plan.BuiltIn() && len(claims) > 0 {
 		rows := paper.Rows([]bench.Plan{d.plan}, d.Results)
 		return d.writeClaims(paper.Decide(claims, rows), "-claims")

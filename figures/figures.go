@@ -175,6 +175,7 @@ var makers = map[string]func(*drawing) error{
 	"": drawSampled, "exact-bottleneck": drawSampled, "orders": drawOrders,
 	"claims": drawClaims, "precision": drawPrecision, "scores": drawScores,
 	"autocorrelation": drawAutocorrelation,
+	"regimes":         drawRegimes,
 	"paths":           drawPaths, "toy": drawToy, "synthetic": drawSynthetic,
 }
 

@@ -132,6 +132,9 @@ func (k canvas) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, s := range k.Series {
 		k.lost(&c, s, x)
 	}
+	for _, w := range k.Words {
+		write(&c, sans(noteSize, axisGrey), vg.Point{X: x(w.X), Y: y(w.Y)}, center, w.Text)
+	}
 }
 
 // placer returns the places of some values of a series, those of the indices from at[0] to

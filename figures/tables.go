@@ -109,14 +109,19 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	of := bench.ColumnsOf(columns...)
 	there := present(d.cells).Sort(by...) // numbers ascend, texts as the study lists them
 	all := there.GroupBy(of...)           // the levels; one without columns
-	var lines [][]entry                   // of the table, a group of cells each
+	ofRegimes := len(columns) == 0 && slices.ContainsFunc(there.Rows(), hasRegime)
+	var lines [][]entry // of the table, a group of cells each
 	for _, g := range there.GroupBy(by...) {
 		var line []entry
 		for _, h := range heads {
 			line = append(line, h.entry(g.Rows()[0]))
 		}
 		if len(columns) == 0 {
-			lines = append(lines, append(line, means(g.Table, values)...))
+			line = append(line, means(g.Table, values)...)
+			if ofRegimes {
+				line = append(line, regimeEntries(g.Table)...)
+			}
+			lines = append(lines, line)
 			continue
 		}
 		// Each row has every level, so that columns stay aligned where it lacks one.
@@ -132,11 +137,50 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		parts = append(parts, g.Table)
 	}
 	notes := tableNotes(values, len(all), len(columns) == 0, mixed(parts))
+	if ofRegimes {
+		notes = append(notes, regimeNote)
+	}
 	if spec.Note != "" {
 		notes = append(notes, spec.Note)
 	}
 	d.table(id, lines, notes...)
 	return nil
+}
+
+// hasRegime reports whether it is known which law describes the mini-batch error of a cell.
+func hasRegime(r table.Row) bool { return r.Text("regime") != "" }
+
+// regimeNote says what a row's regime is, and what other settings would change.
+const regimeNote = "Regime of the mini-batch error: under heat the temperature is too high by " +
+	"about ηV/(2C), so that half the step or twice the friction C halves the error, and random " +
+	"orders gain nothing unless Kηω is made small (batches drawn independently are always here). " +
+	"Under orders the error falls like η² and C does not matter; independent batches would bring " +
+	"the heat back. Between them, a smaller step gains most. ω: largest frequency, V: mean square " +
+	"of a batch gradient's error by parameter, at a typical position."
+
+// regimeEntries are the regime of a group of cells, or its regimes where they differ, and means
+// of what decides it. The full batch has none.
+func regimeEntries(t *table.Table) []entry {
+	names := distinct.Of(t.Filter(hasRegime).Values("regime"), table.Value.Text)
+	regime := entry{"regime", 0, "–", "regime", []any{nil}}
+	if len(names) > 0 {
+		regime.text = strings.Join(names, ", ")
+		regime.fields = []any{regime.text}
+	}
+	mean := func(column string) float64 { return stat.Mean(t.Numbers(column), nil) }
+	number := func(label, column string) entry {
+		return entry{label, 1, significant(mean(column)), column, []any{mean(column)}}
+	}
+	return []entry{regime, number("Kηω", "k_eta_omega"), number("C/ω", "c_over_omega"),
+		number("ηV/C", "eta_v_over_c")}
+}
+
+// significant is a number with two digits for people; a dash for NaN.
+func significant(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return fmt.Sprintf("%.2g", x)
 }
 
 // tableNotes are the notes below a table of values: what its means are over besides splits,

@@ -29,6 +29,7 @@ type Figure struct {
 type panel struct {
 	Title  string
 	Note   string // in the lower right corner
+	Words  []word // names of regions, over all else
 	X, Y   axis
 	Heat   *density // behind all series
 	Series []curve  // from the back to the front; all bands lie behind all lines
@@ -70,6 +71,12 @@ type curve struct {
 	// Lost are the shares of the chains at each point that diverged or have no
 	// stationary law; nil where that cannot be.
 	Lost []float64
+}
+
+// word is a text at a place of a panel.
+type word struct {
+	X, Y float64
+	Text string
 }
 
 // style is how a series is drawn.

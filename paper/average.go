@@ -119,8 +119,11 @@ func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 		f.Summary = x.nothing().Summary
 	case n < fewest:
 		f.Summary = fmt.Sprintf("%s on %d %s: want %d or more", value, n, over, fewest)
-		if len(x.Where["study"]) > 0 {
-			f.Summary += "; run " + reproduceMore + x.study()
+		switch study := x.study(); {
+		case slices.Contains(bench.Later(), study):
+			f.Summary += "; run hambench run " + study
+		case len(x.Where["study"]) > 0:
+			f.Summary += "; run " + reproduceMore + study
 		}
 	case e.open != "" && e.value != e.value: // 0/0
 		f.Summary = e.open

@@ -52,6 +52,10 @@ const (
 	publishedStatistic = "published"  // differences from a table of the paper
 	worseStatistic     = "worse"      // share of pairs whose left chain alone diverged or is worse
 	divergedStatistic  = "diverged"   // share that diverged, left less right
+	// of a number ∝ ηᵃCᵇ: a, b, and a + b, which is 0 if it depends on η/C
+	stepPowerStatistic     = "step-power"
+	frictionPowerStatistic = "friction-power"
+	powerSumStatistic      = "power-sum"
 )
 
 // aboveFloor is the distance above the floor that was measured: a column of built-in claims
@@ -159,6 +163,15 @@ var statistics = map[string]func(x *evaluation) Finding{
 	divergedStatistic:       (*evaluation).divergence,
 	bestRatioStatistic:      (*evaluation).decideRivals,
 	publishedStatistic:      (*evaluation).published,
+	stepPowerStatistic: func(x *evaluation) Finding {
+		return x.powers(func(step, _ float64) float64 { return step })
+	},
+	frictionPowerStatistic: func(x *evaluation) Finding {
+		return x.powers(func(_, friction float64) float64 { return friction })
+	},
+	powerSumStatistic: func(x *evaluation) Finding {
+		return x.powers(func(step, friction float64) float64 { return step + friction })
+	},
 }
 
 // decide decides by the case's statistic, without what was left out.

@@ -9,6 +9,8 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/chain/minibatch"
+	"hambench/oracle"
 )
 
 // laterTruth is invented evidence that all claims of later papers hold by; a test
@@ -20,6 +22,16 @@ type laterTruth struct {
 	large     func(h, critical float64) float64       // svrg's error above the critical step
 	known     func(estimator, scheme string) bool     // whether the order is
 	bias      func(integrator, scheme string) float64 // over what its energy error makes of it
+	regimes   regimesTruth
+}
+
+// regimesTruth is what mini-batches do: error of a scheme, in random orders or not, where an epoch
+// is x in units of 1/ω and the friction is C/ω = y.
+type regimesTruth struct {
+	heat func(h, friction float64) float64
+	left func(scheme string, x, y float64) float64 // of heat
+	// constants of exact errors at small steps
+	constant func(scheme string, friction float64) float64
 }
 
 func trueLater() laterTruth {
@@ -33,6 +45,21 @@ func trueLater() laterTruth {
 		large:     func(h, critical float64) float64 { return h / critical },
 		known:     func(string, string) bool { return true },
 		bias:      func(string, string) float64 { return 1 },
+		regimes: regimesTruth{
+			heat: func(h, friction float64) float64 { return math.Pow(h/friction, 0.7) },
+			left: func(scheme string, x, y float64) float64 {
+				if scheme == "replacement" {
+					return 1
+				}
+				return minibatch.HeatLeft(x, y)
+			},
+			constant: func(scheme string, friction float64) float64 {
+				if scheme == "replacement" {
+					return 1 / friction
+				}
+				return 1
+			},
+		},
 	}
 }
 
@@ -53,6 +80,8 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 		}})
 	}
 	switch study {
+	case bench.OfRegimes:
+		l.regimes.put(t, m, &p)
 	case bench.OfSMSUBU, bench.OfQUICSORT:
 		for i, integrator := range []string{"ubu", "baoab", "sghmc", "quicsort"} {
 			for _, scheme := range []string{"full", "symmetric", "reshuffle", "replacement"} {
@@ -96,6 +125,53 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 		}
 	}
 	return m.of(p)
+}
+
+// put adds the study regimes: exact errors on two of its problems, and chains on seven data sets in
+// the regimes of heat and of orders, with the full batches that measure the floor.
+func (l regimesTruth) put(t *testing.T, m memory, p *bench.Plan) {
+	for _, name := range []string{"d = 1, K = 4", "d = 1, K = 6"} {
+		k := map[string]float64{"d = 1, K = 4": 4, "d = 1, K = 6": 6}[name]
+		for _, friction := range []float64{0.3, 1, 3} {
+			for _, scheme := range []string{"reshuffle", "symmetric", "replacement"} {
+				o := certify.Observable{Name: "theta.cov", Order: certify.Number(2 - when(scheme == "replacement", 1)), Verdict: certify.Confirmed, Constant: certify.Number(l.constant(scheme, friction))}
+				steps := []float64{3.2, 1.6, 0.02, 0.01}
+				for _, h := range steps {
+					o.Errors = append(o.Errors, certify.Number(h/friction*l.left(scheme, k*h, friction)))
+				}
+				m.putExact(t, p, bench.Evidence{Purpose: bench.OfRegimes, Row: certify.Row{
+					Problem: fmt.Sprintf("%s, C = %g", name, friction), Integrator: "exact", Scheme: scheme, Inner: 1, Steps: steps, Observables: []certify.Observable{o},
+				}})
+			}
+		}
+	}
+	const omega, floor = 100, 0.09
+	for i, dataset := range []string{"boston", "concrete", "energy", "yacht", "ionosphere", "vehicle", "linear"} {
+		put := func(k int, scheme string, h, friction, excess float64) {
+			m.putResult(p, bench.Result{KS: floor + excess*(1+0.01*float64(i)), KSSelf: 0.08, Scales: &oracle.Scales{Omega: omega, Spread: 1}, Cell: bench.Cell{
+				Observe: bench.Distance, Dataset: dataset, Model: "bnn", Integrator: "leapfrog", Estimator: "plain", Inner: 1,
+				Friction: bench.Real(friction), Batches: k, Step: h, Samples: 200, Seed: 2101, Oracle: bench.Analytic,
+			}})
+			// Of mini-batches putResult knows one scheme alone.
+			if last := &p.Cells[len(p.Cells)-1]; k > 1 {
+				last.Cell.Scheme = scheme
+				if k == 4 {
+					last.Cell.BatchSize = 0
+				}
+			}
+		}
+		for _, friction := range []float64{0.2, 2.5, 5, 10} {
+			put(1, "full", 0.005, friction, 0)
+		}
+		for _, scheme := range []string{"reshuffle", "symmetric", "repartition", "replacement"} {
+			for _, friction := range []float64{2.5, 5, 10} {
+				for _, h := range []float64{0.005, 0.01, 0.02} {
+					put(16, scheme, h, friction, l.heat(h, friction)*l.left(scheme, 16*h*omega, friction/omega))
+				}
+			}
+			put(4, scheme, 0.0005, 0.2, l.heat(0.0005, 0.2)*l.left(scheme, 4*0.0005*omega, 0.2/omega))
+		}
+	}
 }
 
 func TestClaimsOfLaterPapers(t *testing.T) {
@@ -157,6 +233,28 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 		{"quicsort-order", orders("quicsort", "full", 2), Refuted},
 		{"quicsort-bottleneck", orders("quicsort", "reshuffle", 3), Refuted},
 		{"quicsort-bottleneck", orders("quicsort", "replacement", 2), Refuted},
+		{"orders-law-eta-squared", func(l *laterTruth) {
+			l.regimes.constant = func(_ string, friction float64) float64 { return 1 / friction }
+		}, Refuted},
+		{"heat-law-exact", func(l *laterTruth) { l.regimes.constant = func(string, float64) float64 { return 1 } }, Refuted},
+		{"heat-law-eta-over-c", func(l *laterTruth) {
+			l.regimes.heat = func(h, friction float64) float64 { return math.Pow(h, 0.7) }
+		}, Refuted},
+		{"heat-law-eta-over-c", func(l *laterTruth) {
+			l.regimes.heat = func(h, friction float64) float64 { return h * h }
+		}, Refuted},
+		{"regime-line", func(l *laterTruth) { l.regimes.left = func(string, float64, float64) float64 { return 1 } }, Refuted},
+		{"regime-line", func(l *laterTruth) {
+			l.regimes.left = func(scheme string, _, _ float64) float64 { return 0.05 + when(scheme == "replacement", 0.95) }
+		}, Refuted},
+		{"random-orders-gain-nothing-in-heat", func(l *laterTruth) {
+			l.regimes.left = func(scheme string, _, _ float64) float64 { return 1 - when(scheme == "symmetric", 0.5) }
+		}, Refuted},
+		{"random-orders-remove-heat", func(l *laterTruth) {
+			l.regimes.left = func(scheme string, _, _ float64) float64 {
+				return when(scheme == "repartition" || scheme == "replacement", 1)
+			}
+		}, Refuted},
 	} {
 		l := trueLater()
 		tt.change(&l)

@@ -12,6 +12,7 @@ import (
 	"hambench/bench"
 	"hambench/chain"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
@@ -100,10 +101,26 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 			record(draws[i], z.Theta)
 			return nil
 		})
-	if err := account(r, sampler.Counts(), err); err != nil || r.Diverged {
+	if err := account(r, sampler.Counts(), err); err != nil {
 		return err
 	}
-	summarize(r, in, draws)
+	if in.Truth != nil && c.Batches > 1 {
+		r.Scales = scales(in)
+	}
+	if !r.Diverged {
+		summarize(r, in, draws)
+	}
+	return nil
+}
+
+// scales are those of the target at one draw of its truth, the same for all chains; nil where
+// they cannot be measured.
+func scales(in Inputs) *oracle.Scales {
+	theta := make([]float64, in.Target.Dim())
+	in.Truth.DrawStart(theta, noise.New(1, noise.StreamStart).Rand())
+	if s, ok := oracle.ScalesAt(in.Target, theta); ok {
+		return &s
+	}
 	return nil
 }
 

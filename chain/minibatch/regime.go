@@ -1,6 +1,9 @@
 package minibatch
 
-import "math"
+import (
+	"math"
+	"math/cmplx"
+)
 
 // Regime is which of two laws describes what mini-batches do to the stationary law of a chain
 // (docs/theory.md).
@@ -43,4 +46,27 @@ func (m Scheme) Regime(k int, step, omega, friction float64) Regime {
 		return OrdersRegime
 	}
 	return BetweenRegime
+}
+
+// HeatLeft returns the share of the heat of independent batches that random orders leave in the
+// law of a position, where batches differ by constant forces and steps are small: one less the
+// variance of the mean of a stationary path over an epoch, relative to that of the position
+// (docs/theory.md). The epoch is in units of 1/ω, Kηω, and the friction is C/ω. So it grows from
+// (Kηω)²/12 to 1: random orders gain what an epoch remembers.
+func HeatLeft(epoch, friction float64) float64 {
+	if friction == 2 { // two equal rates, near which nothing changes
+		friction += 1e-6
+	}
+	// ρ(u) = (a e^{bu} − b e^{au})/(a − b) is the correlation of the path at two times.
+	root := cmplx.Sqrt(complex(friction*friction/4-1, 0))
+	a, b := -complex(friction/2, 0)+root, -complex(friction/2, 0)-root
+	// Of e^{au} the mean over pairs of times within an epoch is 2(e^x − 1 − x)/x², x = aT.
+	mean := func(x complex128) complex128 {
+		if cmplx.Abs(x) < 0.1 {
+			return 1 + x/3*(1+x/4*(1+x/5*(1+x/6*(1+x/7*(1+x/8)))))
+		}
+		return 2 * (cmplx.Exp(x) - 1 - x) / (x * x)
+	}
+	t := complex(epoch, 0)
+	return 1 - real((a*mean(b*t)-b*mean(a*t))/(a-b))
 }

@@ -1,7 +1,10 @@
 package minibatch
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -46,5 +49,53 @@ func TestRegime(t *testing.T) {
 	}
 	if got := (Scheme{Name: "unstated"}).Regime(10, 0.1, 10, 1); got != "" {
 		t.Errorf("a scheme without a cap: %q, want none", got)
+	}
+}
+
+// The share of heat by quadrature over the path's correlation, its limits, and what the bound of
+// the law of heat leaves: a third to six tenths.
+func TestHeatLeft(t *testing.T) {
+	for _, c := range [][2]float64{{0.3, 0.1}, {0.05, 3}, {3, 0.5}, {3, 2}, {20, 1}, {9, 3}, {7, 1.9}} {
+		epoch, friction := c[0], c[1]
+		const n = 20_000
+		sum, du := 0.0, epoch/n
+		// θ after a time u from 1 at rest in the mean: its equation, by leapfrog.
+		x, v := 1.0, 0.0
+		for i := range n {
+			sum += (epoch - float64(i)*du - du/2) * du * (x + v*du/2)
+			v += (-x - friction*v) * du / 2
+			x += v * du
+			v = (v - x*du/2) / (1 + friction*du/2)
+		}
+		want := 1 - 2*sum/(epoch*epoch)
+		if got := HeatLeft(epoch, friction); math.Abs(got-want) > 1e-3*want {
+			t.Errorf("Kηω = %g, C/ω = %g: %g, want %g", epoch, friction, got, want)
+		}
+	}
+	for _, friction := range []float64{0.01, 0.5, 2, 5} {
+		if got := HeatLeft(0.01, friction) / (0.01 * 0.01 / 12); math.Abs(got-1) > 0.02 {
+			t.Errorf("C/ω = %g: %g times (Kηω)²/12, want 1", friction, got)
+		}
+		at := heatFrom * max(1, friction)
+		if got := HeatLeft(at, friction); got < 1./3 || got > 0.6 {
+			t.Errorf("C/ω = %g: %g at the bound of the law of heat", friction, got)
+		}
+	}
+}
+
+// The table of many batches on the page of the theory is what the functions say.
+func TestTableOfManyBatches(t *testing.T) {
+	page, err := os.ReadFile("../../docs/theory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []float64{10, 100, 1000, 10_000} {
+		line := fmt.Sprintf("| %g | %.3g | %.0f | %.3g |", k, ordersBelow/k, k/ordersBelow, heatFrom/k)
+		for _, step := range []float64{0.001, 0.01, 0.1, 0.5} {
+			line += fmt.Sprintf(" %.2g |", HeatLeft(k*step, 0.01))
+		}
+		if !strings.Contains(string(page), "\n"+line+"\n") {
+			t.Errorf("docs/theory.md lacks the line %s", line)
+		}
 	}
 }

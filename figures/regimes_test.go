@@ -1,0 +1,146 @@
+package figures
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/bench"
+	"hambench/certify"
+	"hambench/oracle"
+)
+
+// regimesStudy has chains on boston, ω = 50, in each regime, and an exact problem of ω = 2.
+func regimesStudy(t *testing.T) (bench.Plan, memory) {
+	t.Helper()
+	var cells []bench.Cell
+	for _, scheme := range []string{"reshuffle", "replacement"} {
+		for _, k := range []int{2, 4, 40} {
+			for _, h := range []float64{0.001, 0.002} {
+				for _, friction := range []float64{2, 4} {
+					c := cell("leapfrog", 0, 8, h)
+					c.Scheme, c.Batches, c.Friction = scheme, k, bench.Real(friction)
+					cells = append(cells, c)
+				}
+			}
+		}
+	}
+	for _, friction := range []float64{2, 4} {
+		full := cell("leapfrog", 0, bench.Full, 0.005)
+		full.Scheme, full.Friction = "full", bench.Real(friction)
+		cells = append(cells, full)
+	}
+	text := json.RawMessage(`{"kind":"gaussian","friction":1,"batches":[{"precision":[[3]],"shift":[0]},{"precision":[[5]],"shift":[0]}]}`)
+	p := planOf(t, bench.Study{ID: "regimes", Title: "Laws", Cells: jobs(cells...), Figure: &bench.FigureSpec{Kind: "regimes"},
+		Exact: []bench.ExactJob{{Purpose: bench.OfRegimes, Exact: bench.Exact{Name: "a", Problem: text, Integrator: "exact", Inner: 1}}}})
+	m := stored(p.Cells, func(c bench.Cell) (float64, bool) {
+		switch { // the floor is 0.09, heat goes with η/C
+		case c.Batches == 1:
+			return 0.09, true
+		case c.Scheme == "replacement" || c.Batches == 40:
+			return 0.09 + 100*c.Step/float64(c.Friction), true
+		}
+		return 0.09 + 1000*c.Step*c.Step, true
+	}).changed(func(r *bench.Result) { r.Scales = &oracle.Scales{Omega: 50, Spread: 3} })
+	var rows []certify.Row
+	for scheme, power := range map[string]float64{"reshuffle": 2, "replacement": 1} {
+		o := certify.Observable{Name: "theta.cov"}
+		steps := []float64{0.05, 0.2}
+		for _, h := range steps {
+			o.Errors = append(o.Errors, certify.Number(math.Pow(h, power)))
+		}
+		o.Resolution = make([]certify.Number, 2)
+		rows = append(rows, certify.Row{Problem: "a", Integrator: "exact", Inner: 1, Scheme: scheme, Steps: steps, Observables: []certify.Observable{o}})
+	}
+	m.rows = map[string][]certify.Row{p.Exact[0].Key: rows}
+	return p, m
+}
+
+// The figure's data have the line Kηω = 1, the names of the regions where the regimes are, and
+// each place with what its panels show.
+func TestFigureOfRegimes(t *testing.T) {
+	p, m := regimesStudy(t)
+	out := made(t, p, m)
+	f := out.Figures[0]
+	at := func(row []any, column string) any { return row[slices.Index(f.Data.Columns, column)] }
+	line, regions := 0, map[any]float64{}
+	places := 0
+	for _, row := range f.Data.Rows {
+		x, _ := at(row, "k_eta_omega").(float64)
+		switch at(row, "kind") {
+		case "line":
+			if at(row, "name") == "Kηω = 1" {
+				if line++; x != 1 {
+					t.Errorf("the line Kηω = 1 is at %v", x)
+				}
+			}
+		case "region":
+			regions[at(row, "name")] = x
+		case "place":
+			places++
+			h, k := at(row, "h").(float64), at(row, "K").(float64)
+			exact := at(row, "name") == "a"
+			omega, friction := 50., at(row, "friction").(float64)
+			if exact {
+				omega = 2
+			}
+			if math.Abs(x-k*h*omega) > 1e-9 || math.Abs(at(row, "c_over_omega").(float64)-friction/omega) > 1e-9 {
+				t.Errorf("%v: want Kηω = %g and C/ω = %g", row, k*h*omega, friction/omega)
+			}
+			excess, ratio := 1000*h*h, 10*h*friction
+			switch independent := at(row, "scheme") == "replacement"; {
+			case exact && independent:
+				excess, ratio = h, 1
+			case exact:
+				excess, ratio = h*h, h
+			case independent || k == 40:
+				excess, ratio = 100*h/friction, 1
+			}
+			for column, want := range map[string]float64{"excess": excess, "ratio": ratio,
+				"excess_over_eta_c": excess * friction / h, "excess_over_eta2": excess / h / h} {
+				if got, _ := at(row, column).(float64); math.Abs(got-want) > 1e-9*want {
+					t.Errorf("%s of %v: %g, want %g", column, row, got, want)
+				}
+			}
+		}
+	}
+	if line != 2 || places != 28 {
+		t.Errorf("%d ends of the line Kηω = 1 and %d places, want 2 and 28", line, places)
+	}
+	if !(regions["orders"] < 0.3 && regions["between"] > 0.3 && regions["between"] < 3 && regions["heat"] > 3) {
+		t.Errorf("regions at %v", regions)
+	}
+	for _, row := range f.panels {
+		for _, p := range row {
+			if s := p.Series[0]; s.X[0] != 1 || s.X[1] != 1 || s.Y[0] != p.Y.Low || s.Y[1] != p.Y.High {
+				t.Errorf("the line of a panel is at %v, %v", s.X, s.Y)
+			}
+		}
+	}
+	if n := len(f.panels); n != 4 || len(f.panels[0]) != 2 || len(f.panels[0][0].Words) != 3 {
+		t.Errorf("%d rows of panels", n)
+	}
+}
+
+// The table has the powers of each regime and scheme: of heat 1 and −1.
+func TestTableOfPowers(t *testing.T) {
+	p, m := regimesStudy(t)
+	data := made(t, p, m).Tables[0].Data
+	at := func(row []any, column string) any { return row[slices.Index(data.Columns, column)] }
+	seen := 0
+	for _, row := range data.Rows {
+		name := at(row, "name").(string)
+		if at(row, "scheme") != "replacement" || !strings.HasPrefix(name, "boston") {
+			continue
+		}
+		seen++
+		if a, b := at(row, "step_power").(float64), at(row, "friction_power").(float64); math.Abs(a-1) > 1e-6 || math.Abs(b+1) > 1e-6 {
+			t.Errorf("%v: want powers 1 and −1", row)
+		}
+	}
+	if seen != 3 {
+		t.Errorf("%d rows of independent batches on boston, want one for each K", seen)
+	}
+}

@@ -1,0 +1,37 @@
+package paper
+
+import (
+	"math"
+	"testing"
+
+	"hambench/bench/table"
+)
+
+// Powers are found again, with an interval that holds them; numbers that chance made negative are
+// left out, and points at one friction determine no power of it.
+func TestPowers(t *testing.T) {
+	rows := func(frictions []float64, noise float64) *table.Table {
+		t := table.New(table.Column{Name: "h", Kind: table.Number}, table.Column{Name: "friction", Kind: table.Number},
+			table.Column{Name: "v", Kind: table.Number})
+		for i, h := range []float64{0.01, 0.02, 0.04} {
+			for j, c := range frictions {
+				v := 3 * math.Pow(h, 1.5) / c * math.Exp(noise*float64((2*i+j)%3-1))
+				t.Add(nil, map[string]any{"h": h, "friction": c, "v": v})
+			}
+		}
+		t.Add(nil, map[string]any{"h": 0.08, "friction": 1.0, "v": -0.1})
+		return t
+	}
+	v := func(r table.Row) float64 { return r.Number("v") }
+	p, ok := PowersOf(rows([]float64{1, 2, 5}, 0), v, 0.95)
+	if !ok || p.Points != 9 || math.Abs(p.Step.Value-1.5) > 1e-9 || math.Abs(p.Friction.Value+1) > 1e-9 || p.Step.Half > 1e-6 {
+		t.Errorf("%+v: want powers 1.5 and −1 of 9 points", p)
+	}
+	p, ok = PowersOf(rows([]float64{1, 2, 5}, 0.2), v, 0.95)
+	if !ok || math.Abs(p.Step.Value-1.5) > p.Step.Half || math.Abs(p.Friction.Value+1) > p.Friction.Half || p.Step.Half < 0.05 || p.Step.Half > 1 {
+		t.Errorf("with scatter: %+v", p)
+	}
+	if p, ok := PowersOf(rows([]float64{1}, 0), v, 0.95); ok {
+		t.Errorf("of one friction: %+v, want none", p)
+	}
+}
