@@ -20,7 +20,7 @@ import (
 // purposes are what exact errors may be evidence of.
 var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction,
 	OfWeak, OfBatches, OfRows, OfClosedForm, OfEfficiency, OfSMSUBU, OfSVRGUBU, OfQUICSORT,
-	OfEnergy, OfRegimes}
+	OfEnergy, OfMidpoint, OfPSGLD, OfRegimes}
 
 // readExact lists the exact jobs, block by block.
 // Two problems of one name are refused, since figures tell problems apart by their names.

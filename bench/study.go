@@ -74,6 +74,8 @@ const (
 	OfQUICSORT = "quicsort"
 	OfEnergy   = "energy-error"
 	OfRegimes  = "regimes" // the two laws of mini-batch error, on a family of problems
+	OfMidpoint = "midpoint-budgets"
+	OfPSGLD    = "psgld-bias"
 )
 
 // ReferenceJob is a reference with its key.

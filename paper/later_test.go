@@ -22,6 +22,9 @@ type laterTruth struct {
 	large     func(h, critical float64) float64       // svrg's error above the critical step
 	known     func(estimator, scheme string) bool     // whether the order is
 	bias      func(integrator, scheme string) float64 // over what its energy error makes of it
+	psgld     func(h float64) float64                 // error of pSGLD
+	gamma     float64                                 // what Γ takes from it
+	midpoint  float64                                 // its mean squared error over that of leapfrog
 	regimes   regimesTruth
 }
 
@@ -37,7 +40,7 @@ type regimesTruth struct {
 func trueLater() laterTruth {
 	return laterTruth{
 		order: func(study, integrator, scheme string) float64 {
-			own := map[string]float64{"sghmc": 1, "ubu": 2, "baoab": 2, "quicsort": 3}[integrator]
+			own := map[string]float64{"sghmc": 1, "ubu": 2, "baoab": 2, "quicsort": 3, "psgld": 1, "midpoint": 3}[integrator]
 			return math.Min(own, map[string]float64{"full": 9, "replacement": 1}[scheme]+when(scheme == "symmetric" || scheme == "reshuffle", 2))
 		},
 		reshuffle: 1.05,
@@ -45,6 +48,8 @@ func trueLater() laterTruth {
 		large:     func(h, critical float64) float64 { return h / critical },
 		known:     func(string, string) bool { return true },
 		bias:      func(string, string) float64 { return 1 },
+		psgld:     func(h float64) float64 { return 0.95 - 17*h },
+		gamma:     0.01, midpoint: 0.5,
 		regimes: regimesTruth{
 			heat: func(h, friction float64) float64 { return math.Pow(h/friction, 0.7) },
 			left: func(scheme string, x, y float64) float64 {
@@ -103,6 +108,32 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 							EnergyError: []certify.Number{1}, BatchEnergyError: []certify.Number{energy}},
 					}})
 				}
+			}
+		}
+	case bench.OfPSGLD:
+		for _, gamma := range []float64{0, 1} {
+			for _, scheme := range []string{"full", "reshuffle", "replacement"} {
+				o := certify.Observable{Name: "theta^2", Order: certify.Number(l.order(study, "psgld", scheme)), Verdict: certify.Confirmed}
+				for _, h := range []float64{0.05, 0.0001953125} {
+					o.Errors = append(o.Errors, certify.Number(l.psgld(h)*(1-gamma*l.gamma)))
+				}
+				row := certify.Row{Problem: "N(0, 1)", Integrator: "psgld", Scheme: scheme, Inner: 1,
+					Steps: []float64{0.05, 0.0001953125}, Observables: []certify.Observable{o}}
+				if gamma > 0 {
+					row.Values = map[string]float64{"gamma": gamma}
+				}
+				m.putExact(t, &p, bench.Evidence{Purpose: study, Row: row})
+			}
+		}
+	case bench.OfMidpoint:
+		for integrator, mse := range map[string]float64{"midpoint": l.midpoint, "leapfrog": 1} {
+			for _, scheme := range []string{"full", "reshuffle"} {
+				m.putExact(t, &p, bench.Evidence{Purpose: study, Row: certify.Row{
+					Problem: "gaussian", Integrator: integrator, Scheme: scheme, Inner: 1, Steps: []float64{0.1},
+					Observables: []certify.Observable{{Name: jointLaw, Errors: []certify.Number{0.1}, Verdict: certify.Confirmed,
+						Order: certify.Number(l.order(study, integrator, scheme))}},
+					Answers: certify.Answers{Budgets: []certify.AtBudget{{Gradients: 1000, Best: certify.Number(mse), Step: 0.1, Worst: "theta"}}},
+				}})
 			}
 		}
 	case bench.OfSVRGUBU:
@@ -211,6 +242,13 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 		change func(*laterTruth)
 		want   Verdict
 	}{
+		{"psgld-order", orders("psgld", "full", 0), Refuted},
+		{"psgld-gamma", func(l *laterTruth) { l.gamma = 0.3 }, Refuted},
+		{"psgld-rises", func(l *laterTruth) { l.psgld = func(float64) float64 { return 0.1 } }, Refuted},
+		{"psgld-limit", func(l *laterTruth) { l.psgld = func(float64) float64 { return 0.3 } }, Refuted},
+		{"midpoint-order", orders("midpoint", "full", 2), Refuted},
+		{"midpoint-order", orders("midpoint", "reshuffle", 1), Refuted},
+		{"midpoint-budget", func(l *laterTruth) { l.midpoint = 1.2 }, Refuted},
 		{"energy-bound", bias("obabo", "full", 1.001), Refuted},
 		{"energy-bound", bias("obabo", "full", 0.5), Confirmed},
 		{"energy-bound", bias("rk2", "full", 9), Confirmed},
