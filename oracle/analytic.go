@@ -33,7 +33,7 @@ func NewAnalytic(name string, t models.Target) (*Analytic, error) {
 	}
 	a := &Analytic{law: law}
 	a.mean, a.sd = law.PredictiveMarginals()
-	a.scatter = sync.OnceValue(func() float64 { return a.scatterOver(replicateSets) })
+	a.scatter = sync.OnceValue(a.replicates)
 	return a, nil
 }
 
@@ -68,20 +68,19 @@ func (a *Analytic) SelfDistanceOf(n int) Band {
 // root of the number of draws.
 const replicateSets, replicateDraws = 40, 100
 
-// scatterOver returns the standard deviation of Distance over a number of such
-// sets. Outputs are correlated, so that it is not that of one output over √(their
-// number).
-func (a *Analytic) scatterOver(sets int) float64 {
+// replicates returns the standard deviation of Distance over such sets. Outputs are
+// correlated, so that it is not that of one output over √(their number).
+func (a *Analytic) replicates() float64 {
 	rng := rand.New(rand.NewPCG(2, 0)) // pinned: the same in every record
-	distances := make([]float64, sets)
+	distances := make([]float64, replicateSets)
 	for k := range distances {
-		distances[k] = a.Distance(a.draws(replicateDraws, rng))
+		distances[k] = a.Distance(a.Draws(replicateDraws, rng))
 	}
 	return stat.StdDev(distances, nil)
 }
 
-// draws returns the predictive values of n independent exact draws, [draw][output].
-func (a *Analytic) draws(n int, rng *rand.Rand) [][]float64 {
+// Draws returns the predictive values of n independent exact draws, [draw][output].
+func (a *Analytic) Draws(n int, rng *rand.Rand) [][]float64 {
 	theta, draws := make([]float64, a.law.Dim()), make([][]float64, n)
 	for i := range draws {
 		a.DrawStart(theta, rng)

@@ -14,6 +14,7 @@
 package oracle
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -34,6 +35,9 @@ type Truth interface {
 	// theta.
 	DrawStart(theta []float64, rng *rand.Rand)
 }
+
+// ErrUndecided says that draws, or what they are judged by, decide nothing.
+var ErrUndecided = errors.New("cannot decide")
 
 // Band is the mean of a distance, with its 5 and 95 % quantiles, over outputs and
 // sets of draws, one output at a time. SD is the standard deviation, from one set of

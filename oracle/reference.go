@@ -76,6 +76,30 @@ func (r *Reference) Distance(draws [][]float64) float64 {
 	return sum / float64(len(chains)*len(chains[0]))
 }
 
+// Coarsen rounds the draws of both sides of a comparison with reference chains to the levels
+// in which those that travel with the program are held, so that a value has the same ties on
+// both: 2¹⁶ of them between the least and the greatest value of a column of the reference.
+// Otherwise a class probability of 1 − 1e-9 would lie below the reference's 1.
+func Coarsen(ref, own [][][]float64) {
+	for o := range ref[0] {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, c := range ref {
+			low, high = min(low, slices.Min(c[o])), max(high, slices.Max(c[o]))
+		}
+		level := (high - low) / topLevel
+		if level == 0 {
+			level = max(math.Abs(high)/topLevel, math.SmallestNonzeroFloat32)
+		}
+		for _, side := range [][][][]float64{ref, own} {
+			for _, c := range side {
+				for i, v := range c[o] {
+					c[o][i] = low + level*math.Round((v-low)/level)
+				}
+			}
+		}
+	}
+}
+
 // DrawStart stores the end of one of the chains in theta.
 func (r *Reference) DrawStart(theta []float64, rng *rand.Rand) {
 	copy(theta, r.Start[rng.IntN(len(r.Start))])

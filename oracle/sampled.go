@@ -32,7 +32,7 @@ func (a *Analytic) Sampled(d ExactDraws) *Sampled {
 	s := &Sampled{Analytic: a, spec: d, reference: &Reference{}}
 	for c := range d.Chains {
 		rng := rand.New(rand.NewPCG(d.Seed, uint64(c)))
-		s.reference.Draws = append(s.reference.Draws, converted[float32](a.draws(d.Samples, rng)))
+		s.reference.Draws = append(s.reference.Draws, converted[float32](a.Draws(d.Samples, rng)))
 	}
 	return s
 }
@@ -61,7 +61,7 @@ func (s *Sampled) selfDistance(n int) Band {
 	means := make([]float64, max(10, min(selfSets, selfDraws/n)))
 	var single []float64
 	for k := range means {
-		draws := converted[float32](s.draws(n, rng))
+		draws := converted[float32](s.Draws(n, rng))
 		for o := range draws[0] {
 			column, _ := sortedColumn(draws, o)
 			for _, chain := range s.reference.columns() {
@@ -85,7 +85,7 @@ func SampledFingerprint() (string, error) {
 	}
 	s := a.Sampled(ExactDraws{Chains: 2, Samples: 20, Seed: 1})
 	d, b := fingerprint.New(), s.SelfDistanceOf(10)
-	d.Add("distance", s.Distance(a.draws(10, rand.New(rand.NewPCG(1, 1)))))
+	d.Add("distance", s.Distance(a.Draws(10, rand.New(rand.NewPCG(1, 1)))))
 	d.Add("self-distance", b.Mean, b.Low, b.High, b.SD)
 	return d.String(), nil
 }

@@ -23,7 +23,7 @@ func TestSampledTruthComparesSamples(t *testing.T) {
 			if again := law.Sampled(ExactDraws{Chains: 5, Samples: m, Seed: 1}).SelfDistanceOf(n); again != band {
 				t.Errorf("the band changes from %+v to %+v", band, again)
 			}
-			draws := law.draws(n, rand.New(rand.NewPCG(21, 0)))
+			draws := law.Draws(n, rand.New(rand.NewPCG(21, 0)))
 			d := s.Distance(draws)
 			if math.Abs(d-band.Mean) > 4*band.SD {
 				t.Errorf("%d exact draws against %d: distance %.4f, band %+v", n, m, d, band)

@@ -74,15 +74,6 @@ func (r *Reference) blockDistance(n int) Band {
 	return b
 }
 
-// scatter returns the standard deviation of the distance of n independent draws from
-// SelfDistanceOf's mean. That of chains as long as the reference's own is known and
-// falls with 1/√n; the mean is that of the reference's chains, and each of them
-// scatters as much.
-func (r *Reference) scatter(n float64) float64 {
-	ratio := float64(r.length()) / n
-	return r.SelfDistance().SD * math.Sqrt(ratio+(1+ratio)/2/float64(len(r.Draws)))
-}
-
 // Rearrangements of a reference's draws: their number leaves the standard
 // deviation uncertain by 7 %; a fifth of a chain is long beside any
 // autocorrelation that a reference should have.

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hambench/chain/draws"
+	"hambench/compare"
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
@@ -20,29 +21,33 @@ import (
 
 // judgeOptions are the flags that judge alone has.
 type judgeOptions struct {
+	references              []string
 	asJSON, checks, rebuild bool
 }
 
-// judgeCommand returns the command that judges draws made elsewhere, or shows the checks of
-// the reference chains that they would be judged by.
+// judgeCommand returns the command that compares draws with others, or with a posterior, or
+// shows the checks of the reference chains that a posterior is known by.
 func judgeCommand() *cobra.Command {
 	var f selection
 	var o judgeOptions
 	c := &cobra.Command{
-		Use:   "judge DRAWS.csv …",
-		Short: "Judges draws of any program against a data set's posterior.",
-		Long: `Each row is a draw: columns f0 … hold the predictive values at the test inputs, as
-sample --predictions writes them. A column named chain tells the chains of a file
-apart; a file without it is one chain. Other columns are ignored. The truth is the
-exact posterior, or reference chains: those of split 0 of the UCI sets come with the
-program; others are taken from the store of --out, and made there if missing, as all
-are with --rebuild. Exit code 1 if the draws are farther from it than independent ones, as
-many as their effective sample size, would be once in a hundred times; 3 if they
-decide nothing: too few, never moved, not mixed, or judged by chains that fail a check.
+		Use:   "judge DRAWS …",
+		Short: "Compares draws of any program with reference draws, or with a posterior.",
+		Long: `Draws are CSV files, of Stan too: a row is a draw, and a column named chain tells the
+chains of a file apart; a file without it is one chain. They are compared with the draws of
+--reference, columns by name, or with the posterior of --dataset, of which columns f0 … hold
+the predictive values at the test inputs, as sample --predictions writes them.
 
-With --checks and no files, judge prints what is known of the reference chains and
-which of their checks they pass. They are five chains of adaptive SGHMC with the full
-batch, checked by a Metropolis-corrected sampler.`,
+Each column is compared in location, scale and shape, all of them in their correlations and
+along directions; effective sizes of both sides are those of each test (docs/judge.md). Draws
+of the reference's law are refused once in a hundred times, and the report says what deviation
+these draws would have shown. Exit code 0 if accepted, 1 if refused, 3 if they decide nothing:
+too few, never moved, not mixed, or a reference whose chains fail a check.
+
+References of split 0 of the UCI sets come with the program; others are taken from the store
+of --out, and made there if missing, as all are with --rebuild. With --checks and no files,
+judge prints what is known of them and which of their checks they pass. They are five chains
+of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler.`,
 		Example: "hambench sample --dataset linear --predictions > draws.csv\n" +
 			"  hambench judge --dataset linear draws.csv",
 		Args: func(c *cobra.Command, files []string) error {
@@ -59,12 +64,17 @@ batch, checked by a Metropolis-corrected sampler.`,
 		},
 	}
 	f.register(c, referenceFlags)
+	c.Flags().StringArrayVar(&o.references, "reference", nil,
+		"`FILE` of reference draws, once for each file, instead of a posterior")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&o.checks, "checks", false,
 		"show the reference chains and their checks; judge no draws")
 	c.Flags().BoolVar(&o.rebuild, "rebuild", false,
 		"take reference chains from --out, made there if missing, not those of the program")
 	c.MarkFlagsMutuallyExclusive("json", "checks")
+	for _, posterior := range []string{"dataset", "model", "checks"} {
+		c.MarkFlagsMutuallyExclusive("reference", posterior)
+	}
 	return c
 }
 
@@ -81,41 +91,29 @@ func (f *selection) showReference(ctx context.Context, o judgeOptions) error {
 	return printReference(f.stdout, ref, from)
 }
 
-// judge reads the draws of all files, chains in the order of the files, and prints how far
-// they are from the truth. Draws that are not of the posterior make an error, after the
-// numbers have been printed.
+// judgement is a report and, of a data set's posterior, scores of the draws.
+type judgement struct {
+	compare.Report
+	Scores map[string]float64 `json:"scores,omitempty"`
+}
+
+// judge reads the draws of all files, and prints what they have in common with the reference.
+// Draws that are refused, or decide nothing, make an error, after the report has been printed.
 func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) error {
-	target, err := f.openPosterior(ctx, "")
-	if err != nil {
-		return err
-	}
-	var chains [][][]float64
-	for i, file := range files {
-		if slices.ContainsFunc(files[:i], func(other string) bool { return sameFile(file, other) }) {
-			return usage.Errorf("draws %s: the file is given twice: want each once", file)
-		}
-		of, err := draws.Read(file, target.Outputs())
-		if err != nil {
+	var j judgement
+	var err error
+	if o.references != nil {
+		var ref, own compare.Side
+		if ref, err = draws.Read(o.references, nil); err != nil {
 			return err
 		}
-		chains = append(chains, of...)
-	}
-	var truth oracle.Truth
-	if models.CapabilitiesOf(target).Analytic != nil {
-		truth, err = oracle.NewAnalytic(f.model, target)
-	} else {
-		var r *oracle.Reference
-		var from string
-		if r, from, err = f.reference(ctx, o.rebuild); err == nil {
-			fmt.Fprintf(f.stderr, "judged by reference chains of %s, split %d (%s), whose own error is %.3f%s\n",
-				r.Dataset, r.Split, from, r.OwnError.Upper, failures(r))
-			truth = r
+		if own, err = draws.Read(files, nil); err != nil {
+			return err
 		}
+		j.Report, err = compare.Sides(ref, own)
+	} else {
+		j, err = f.judgePosterior(ctx, files, o)
 	}
-	if err != nil {
-		return err
-	}
-	j, err := oracle.Judge(target, truth, chains)
 	if err != nil {
 		return err
 	}
@@ -124,44 +122,159 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	} else {
 		err = printJudgement(f.stdout, j)
 	}
-	if err == nil {
-		err = j.Err()
-	}
-	return err
-}
-
-// sameFile reports whether two paths lead to one file.
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(one, other)
-}
-
-// printJudgement prints a judgement as a table of two columns, the scores last, by name.
-func printJudgement(w io.Writer, j oracle.Judgement) error {
-	verdict := "NO"
 	switch {
-	case j.Undecided != "":
-		verdict = "cannot be decided"
-	case j.Accepted:
-		verdict = "yes"
+	case err != nil:
+		return err
+	case j.Verdict == compare.Undecided:
+		return fmt.Errorf("%w: %s", oracle.ErrUndecided, j.Why)
+	case j.Verdict == compare.Refused:
+		return fmt.Errorf("not draws of this law: %s", j.Why)
 	}
-	rows := [][]string{
-		{"chains × draws", fmt.Sprintf("%d × %d", j.Chains, j.Draws)},
-		{"effective sample size, mean over the outputs", number(j.Diagnostics.ESS.Mean)},
-		{"split-R̂, 95 % quantile over the outputs", number(j.Diagnostics.SplitRHat.P95)},
-		{"lag-1 autocorrelation, mean", number(j.Diagnostics.Lag1.Mean)},
-		{"distance", number(j.Distance)},
-		{fmt.Sprintf("self-distance of %.0f independent draws (5–95 %%)", j.Effective),
-			fmt.Sprintf("%s (%s–%s)", number(j.Self.Mean), number(j.Self.Low),
-				number(j.Self.High))},
-		{"limit, with 1 % false alarms", number(j.Limit)},
-		{"draws of the posterior", verdict},
+	return nil
+}
+
+// exactDraws is how many independent draws stand for an exact posterior.
+const exactDraws = 10_000
+
+// judgePosterior compares predictive values with those of the posterior of the flags.
+func (f *selection) judgePosterior(ctx context.Context, files []string, o judgeOptions) (
+	j judgement, err error) {
+	target, err := f.openPosterior(ctx, "")
+	if err != nil {
+		return j, err
+	}
+	outputs := target.Outputs()
+	names := predictive(outputs + 1)
+	own, err := draws.Read(files, names)
+	if err != nil {
+		return j, err
+	}
+	for o, name := range names {
+		switch has := slices.Contains(own.Names, name); {
+		case o < outputs && !has:
+			return j, usage.Errorf("no column %s: want f0 to f%d, a predictive value each", name,
+				outputs-1)
+		case o == outputs && has:
+			return j, usage.Errorf("there is a column %s: want f0 to f%d: are they of another "+
+				"split?", name, outputs-1)
+		}
+	}
+	ref := compare.Side{Names: names[:outputs]}
+	var reference *oracle.Reference
+	if models.CapabilitiesOf(target).Analytic != nil {
+		truth, err := oracle.NewAnalytic(f.model, target)
+		if err != nil {
+			return j, err
+		}
+		exact := truth.Draws(exactDraws, rand.New(rand.NewPCG(1, 0))) // pinned: one report
+		ref.Chains = [][][]float64{transposed(exact)}
+	} else {
+		var from string
+		if reference, from, err = f.reference(ctx, o.rebuild); err != nil {
+			return j, err
+		}
+		fmt.Fprintf(f.stderr, "judged by reference chains of %s, split %d (%s), whose own error "+
+			"is %.3f%s\n", reference.Dataset, reference.Split, from, reference.OwnError.Upper,
+			failures(reference))
+		for c := range reference.Draws {
+			ref.Chains = append(ref.Chains, transposed(reference.Chain(c)))
+		}
+		own = own.Ordered(ref.Names)
+		oracle.Coarsen(ref.Chains, own.Chains)
+	}
+	if j.Report, err = compare.Sides(ref, own); err != nil {
+		return j, err
+	}
+	if reference != nil && len(reference.Failed()) > 0 {
+		j.Verdict = compare.Undecided
+		j.Why = "the reference chains fail a check: " + reference.Failed()[0].Name
+	}
+	if s := models.CapabilitiesOf(target).Scorer; s != nil {
+		var rows [][]float64
+		for _, chain := range own.Ordered(names[:outputs]).Chains {
+			rows = append(rows, transposed(chain)...)
+		}
+		j.Scores = s.Scores(rows)
+	}
+	return j, nil
+}
+
+// predictive returns the names of n predictive values.
+func predictive(n int) (names []string) {
+	for o := range n {
+		names = append(names, fmt.Sprintf("f%d", o))
+	}
+	return names
+}
+
+// transposed returns columns of rows, or rows of columns.
+func transposed(rows [][]float64) [][]float64 {
+	out := make([][]float64, len(rows[0]))
+	for j := range out {
+		out[j] = make([]float64, len(rows))
+		for i, row := range rows {
+			out[j][i] = row[j]
+		}
+	}
+	return out
+}
+
+// shownColumns is how many columns a report prints.
+const shownColumns = 10
+
+// printJudgement prints a report as text: the verdict, sizes and power, and the worst columns.
+func printJudgement(w io.Writer, j judgement) error {
+	rows := [][]string{{"verdict, with 1 % false alarms", strings.ToUpper(j.Verdict)}}
+	for _, side := range []struct {
+		of string
+		compare.Size
+	}{{"draws", j.Draws}, {"reference", j.Reference}} {
+		rows = append(rows, []string{side.of, fmt.Sprintf("%d in chains: %d; effective: %.0f",
+			side.Draws, side.Chains, side.Effective)})
+	}
+	for _, joint := range j.Joint {
+		rows = append(rows, []string{"worst " + joint.Kind, fmt.Sprintf("%s: %s, p = %.2g",
+			joint.Of, interval(joint.Test), joint.P)})
+	}
+	for _, p := range j.Power {
+		rows = append(rows, []string{"refuses " + p.Of, fmt.Sprintf("with probability %.2f; "+
+			"with 0.9 at %.0f effective draws on both sides", p.Power, p.Needs)})
+	}
+	for _, not := range []struct {
+		of    string
+		names []string
+	}{{"only in the reference", j.OnlyReference}, {"only in the draws", j.OnlyDraws},
+		{"constant", j.Constant}} {
+		if not.names != nil {
+			rows = append(rows, []string{not.of, compare.Listed(not.names)})
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.Scores)) {
 		rows = append(rows, []string{name, number(j.Scores[name])})
 	}
-	return table.Write(w, []string{"", "value"}, rows)
+	if err := table.Write(w, []string{"", "value"}, rows); err != nil {
+		return err
+	}
+	rows = nil
+	for _, c := range j.Columns[:min(shownColumns, len(j.Columns))] {
+		rows = append(rows, []string{c.Name, fmt.Sprintf("%.0f", c.Effective),
+			number(c.ReferenceMean) + " ± " + number(c.ReferenceSD),
+			number(c.Mean) + " ± " + number(c.SD), interval(c.Location), interval(c.Scale),
+			interval(c.Shape), fmt.Sprintf("%.2g", c.P)})
+	}
+	if rows == nil {
+		return nil
+	}
+	if more := len(j.Columns) - len(rows); more > 0 {
+		fmt.Fprintf(w, "the worst of %d columns:\n", len(j.Columns))
+	}
+	return table.Write(w, []string{"column", "effective", "reference", "draws", "shift (sd)",
+		"deviation, ratio", "distribution", "p"}, rows)
+}
+
+// interval writes an estimate and the ends of its interval.
+func interval(t compare.Test) string {
+	return fmt.Sprintf("%.2g (%.2g to %.2g)", t.Estimate, t.Low, t.High)
 }
 
 // printReference prints how reference chains were made, what is known of them, and

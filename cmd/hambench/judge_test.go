@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/compare"
 	"hambench/models/datasets"
-	"hambench/oracle"
 )
 
 // widened returns a CSV of draws whose columns f0 … deviate by a factor more
@@ -57,8 +57,8 @@ func TestJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
 		}
 	}
 	code, stdout, stderr := call(t, "judge", "--dataset", "linear", "a.csv", "b.csv", "--json")
-	var j oracle.Judgement
-	if err := json.Unmarshal([]byte(stdout), &j); code != exitOK || err != nil || !j.Accepted {
+	var j judgement
+	if err := json.Unmarshal([]byte(stdout), &j); code != exitOK || err != nil || j.Verdict != compare.Accepted {
 		t.Errorf("good chains: exit code %d, %s%s, %v", code, stdout, stderr, err)
 	}
 	// The same chains in one file, told apart by a column, as sample --chains writes them.
@@ -78,20 +78,19 @@ func TestJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
 	if _, again, _ := call(t, "judge", "--dataset", "linear", "both.csv", "--json"); again != stdout {
 		t.Errorf("two chains of a file are judged otherwise than in two files:\n%s\n%s", again, stdout)
 	}
-	if j.Chains != 2 || j.Draws != 300 || !(j.Diagnostics.SplitRHat.P95 < 1.05) || !(j.Scores["rmse"] > 0) {
+	if j.Draws.Chains != 2 || j.Draws.Draws != 600 || j.Draws.Effective < 300 || !(j.Scores["rmse"] > 0) {
 		t.Errorf("two good chains of 300 draws: %+v", j)
 	}
 	code, stdout, stderr = call(t, "judge", "--dataset", "linear", "noisy-a.csv", "noisy-b.csv")
-	if code != exitFailed || !strings.Contains(stdout, "NO") || !strings.Contains(stderr, "not draws of this posterior") {
+	if code != exitFailed || !strings.Contains(stdout, "REFUSED") || !strings.Contains(stderr, "not draws of this law") {
 		t.Errorf("chains with twice the noise: exit code %d, %s%s", code, stdout, stderr)
 	}
 	for want, args := range map[string][]string{
-		"requires at least 1 arg(s), only received 0: want DRAWS.csv …": {},
-		"draws none.csv: open none.csv":                                 {"none.csv"},
-		"chains of 300 and 1 draws":                                     {"a.csv", "short-a.csv"},
-		"unknown data set \"linera\"":                                   {"--dataset", "linera", "a.csv"},
-		"there is a column f51":                                         {"--dataset", "teacher-reg", "a.csv"},
-		"no column f0: want f0 to f199, a":                              {"words.csv"},
+		"requires at least 1 arg(s), only received 0: want DRAWS …": {},
+		"draws none.csv: open none.csv":                             {"none.csv"},
+		"unknown data set \"linera\"":                               {"--dataset", "linera", "a.csv"},
+		"there is a column f51":                                     {"--dataset", "teacher-reg", "a.csv"},
+		"no column f0: want f0 to f199, a":                          {"words.csv"},
 	} {
 		if err := os.WriteFile("words.csv", []byte("sample,g0\n1,2\n"), 0o644); err != nil {
 			t.Fatal(err)
@@ -117,12 +116,12 @@ func TestJudgeReadsOnlyDraws(t *testing.T) {
 		t.Errorf("a byte order mark and carriage returns: exit code %d, %s", code, stderr)
 	}
 	for want, text := range map[string]string{
-		"no header: EOF":             "",
-		"a header and no draws":      "f0\n",
-		"two columns f0":             "f0,f0\n1,2\n3,4\n5,6\n7,8\n",
-		"line 3, column f0: \"NaN\"": "f0\n1\nNaN\n",
-		"in the range of float32":    "f0\n1\n2\n3\n1e300\n",
-		"wrong number of fields":     "f0,g\n1\n",
+		"no header: EOF":           "",
+		"a header and no draws":    "f0\n",
+		"two columns f0":           "f0,f0\n1,2\n3,4\n5,6\n7,8\n",
+		"draw 2, column f0: NaN":   "f0\n1\nNaN\n",
+		"line 3, column f0: \"x\"": "f0\n1\nx\n",
+		"wrong number of fields":   "f0,g\n1\n",
 	} {
 		if code, stderr := judge(text); code != exitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%q: exit code %d, %s: want 2 and one line with %q", text, code, stderr, want)
@@ -144,7 +143,7 @@ func TestJudgeOnBoston(t *testing.T) {
 	if code, stdout, stderr2 := call(t, append([]string{"judge", good}, boston...)...); code != exitOK {
 		t.Errorf("a good chain: exit code %d, %s%s%s", code, stdout, stderr, stderr2)
 	}
-	if code, stdout, stderr := call(t, append([]string{"judge", noisy}, boston...)...); code != exitFailed || !strings.Contains(stderr, "not draws of this posterior") {
+	if code, stdout, stderr := call(t, append([]string{"judge", noisy}, boston...)...); code != exitFailed || !strings.Contains(stderr, "not draws of this law") {
 		t.Errorf("a chain with twice the noise: exit code %d, %s%s", code, stdout, stderr)
 	}
 }

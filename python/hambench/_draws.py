@@ -20,24 +20,21 @@ from hambench._program import HambenchError, call
 
 @dataclasses.dataclass(frozen=True)
 class Judgement:
-    """How far draws are from a posterior; ``data`` is all that the program says.
+    """Whether draws are of the reference's law: "accepted", "refused" or "undecided", and why; ``data`` is all that the program says (docs/judge.md)."""
 
-    ``undecided`` says why the draws decide nothing (too few, never moved, not mixed); it is empty if they do.
-    """
-
-    accepted: bool
-    distance: float
+    verdict: str
+    why: str
     data: Mapping[str, Any] = dataclasses.field(repr=False)
-    undecided: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        return self.verdict == "accepted"
 
     def __str__(self) -> str:
-        verdict = f"cannot be decided: {self.undecided}" if self.undecided else "yes" if self.accepted else "NO"
-        d = self.data["diagnostics"]
-        return (
-            f"draws of the posterior: {verdict}\n"
-            f"distance {self.distance:.4g}, limit {self.data['limit']:.4g}; "
-            f"{self.data['chains']} × {self.data['draws']} draws, ESS {d['ess']['mean']:.4g} (mean over the outputs), split-R̂ {d['split_rhat']['p95']:.4g} (95 % quantile)"
-        )
+        lines = [f"{self.verdict}: {self.why}" if self.why else self.verdict]
+        lines += [f"{side}: {self.data[side]['draws']} draws, effective {self.data[side]['effective']:.0f}" for side in ("draws", "reference")]
+        lines += [f"refuses {p['of']} with probability {p['power']:.2f}" for p in self.data["power"] or ()]
+        return "\n".join(lines)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,8 +75,8 @@ def problem(dataset: str, *, to: str | pathlib.Path, split: int = 0, model: str 
     return Problem(folder, json.loads((folder / "problem.json").read_text()))
 
 
-def _table(chain: Any, i: int) -> tuple[list[str], list[list[float]]]:
-    """The columns and rows of a chain: a DataFrame's by its names, an array's f0 …"""
+def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float]]]:
+    """The columns and rows of a chain: a DataFrame's by its names, an array's f0 …, or x[1] … of a posterior."""
     names = [str(c) for c in getattr(chain, "columns", ())]
     rows = chain.to_numpy() if names else chain
     rows = rows.tolist() if hasattr(rows, "tolist") else rows
@@ -88,52 +85,86 @@ def _table(chain: Any, i: int) -> tuple[list[str], list[list[float]]]:
         shape.append(len(part))
         part = next(iter(part), None)
     if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"chain {i} has the shape ({', '.join(map(str, shape))}): want a list with one array of (draws, test inputs) for each chain")
+        raise ValueError(f"chain {i} has the shape ({', '.join(map(str, shape))}): want a list with one array of (draws, columns) for each chain")
     if not names:
-        return [f"f{j}" for j in range(shape[1])], [[float(x) for x in row] for row in rows]
-    kept = [j for j, name in enumerate(names) if re.fullmatch(r"f\d+|chain", name)]
+        return [f"f{j}" if group == "predictions" else f"x[{j + 1}]" for j in range(shape[1])], [[float(x) for x in row] for row in rows]
+    kept = [j for j, name in enumerate(names) if group == "posterior" or re.fullmatch(r"f\d+|chain", name)]
     return [names[j] for j in kept], [[float(row[j]) for j in kept] for row in rows]
 
 
+def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]]:
+    """The columns and rows of each chain of arrays by name, each of shape (chain, draw, …): theta[1], x[1,2] …"""
+    import numpy as np
+
+    arrays = {name: np.asarray(a, dtype=float) for name, a in draws.items()}
+    if any(a.ndim < 2 or a.shape[:2] != next(iter(arrays.values())).shape[:2] for a in arrays.values()):
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+        raise ValueError(f"arrays of the shapes {shapes}: want (chain, draw, …) of each, with as many chains and draws")
+    names = [name + (f"[{','.join(str(i + 1) for i in at)}]" if at else "") for name, a in arrays.items() for at in np.ndindex(a.shape[2:])]
+    chains = range(next(iter(arrays.values())).shape[0]) if arrays else ()
+    return [(names, np.concatenate([a[c].reshape(a.shape[1], -1) for a in arrays.values()], axis=1).tolist()) for c in chains]
+
+
+def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
+    """Files of the draws of one side, in any form that judge takes."""
+    if hasattr(draws, group):  # ArviZ
+        of = getattr(draws, group)
+        of = getattr(of, "dataset", of)
+        if group == "predictions":
+            values = of["f"].values
+            draws = values.reshape(*values.shape[:2], -1)
+        else:
+            draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiub"}
+    if isinstance(draws, (str, pathlib.Path)) or hasattr(draws, "columns"):
+        draws = [draws]
+    chains = _named(draws) if isinstance(draws, Mapping) else draws
+    files = []
+    for i, chain in enumerate(chains):
+        if not isinstance(chain, (str, pathlib.Path)):
+            names, rows = chain if isinstance(draws, Mapping) else _table(chain, i, group)
+            chain = folder / f"chain{i}.csv"
+            with chain.open("w", newline="") as file:
+                csv.writer(file).writerows([names, *([repr(x) for x in row] for row in rows)])
+        files.append(str(chain))
+    if not files:
+        raise ValueError("no chains: give a list with one CSV, DataFrame or array for each chain")
+    return files
+
+
 def judge(
-    chains: Any,
+    draws: Any,
     *,
-    dataset: str,
+    reference: Any = None,
+    dataset: str | None = None,
     model: Model | str | None = None,
     noise: float | None = None,
     precision: str | None = None,
-    split: int = 0,
-    out: str | pathlib.Path = "out",
+    split: int | None = None,
+    out: str | pathlib.Path | None = None,
 ) -> Judgement:
-    """Compares draws with a data set's posterior.
+    """Compares draws with reference draws, or with a data set's posterior: either ``reference`` or ``dataset``.
 
-    chains: a list with one entry a chain: a CSV or a DataFrame with columns f0 … (and perhaps chain), or an array of shape (draws, test inputs) of
-        predictive values; or the DataTree of ``sample(…, arviz=True)``, whose ``predictions`` are judged.
-    dataset, noise: as in :func:`problem`; model: one of the program's, or of :func:`hambench.model`; the data set's own if left out.
+    draws, reference: an ArviZ object, whose ``posterior`` is compared; arrays of shape (chain, draw, …) by name; or a list with one entry a chain: a file, a
+        DataFrame, or an array of shape (draws, columns).
+    dataset, noise: as in :func:`problem`; the draws are then of the predictive values f0 … at the test inputs, of ArviZ the ``predictions``. model: one of the
+        program's, or of :func:`hambench.model`; the data set's own if left out.
     precision: "float32" or "float64", of a network's reference chains.
     out: the store with the reference chains, which are made there if missing.
     """
-    if hasattr(chains, "children"):
-        values = chains["predictions"]["f"].values
-        chains = values.reshape(*values.shape[:2], -1)
-    elif isinstance(chains, (str, pathlib.Path)) or hasattr(chains, "columns"):
-        chains = [chains]
-    with tempfile.TemporaryDirectory() as folder, _flags(model, dataset=dataset, noise=noise, precision=precision, split=split, out=out) as flags:
-        files = []
-        for i, chain in enumerate(chains):
-            if not isinstance(chain, (str, pathlib.Path)):
-                names, rows = _table(chain, i)
-                chain = pathlib.Path(folder) / f"chain{i}.csv"
-                with chain.open("w", newline="") as file:
-                    csv.writer(file).writerows([names, *([repr(x) for x in row] for row in rows)])
-            files.append(str(chain))
-        if not files:
-            raise ValueError("no chains: give a list with one CSV, DataFrame or array for each chain")
-        done = call(["judge", "--json", *flags, *files], allowed=(0, 1, 3))
+    if (reference is None) == (dataset is None):
+        raise ValueError("give a reference or a dataset")
+    group = "predictions" if reference is None else "posterior"
+    settings = {"dataset": dataset, "noise": noise, "precision": precision, "split": split, "out": out}
+    with tempfile.TemporaryDirectory() as folder, _flags(model, **settings) as flags:
+        for side in ("draws", "reference"):
+            (pathlib.Path(folder) / side).mkdir()
+        if reference is not None:
+            flags += [x for file in _side(reference, pathlib.Path(folder, "reference"), group) for x in ("--reference", file)]
+        done = call(["judge", "--json", *flags, *_side(draws, pathlib.Path(folder, "draws"), group)], allowed=(0, 1, 3))
         if not done.stdout.strip():
             raise HambenchError(done.stderr.strip().splitlines()[-1])
     data = json.loads(done.stdout)
-    return Judgement(done.returncode == 0, data["distance"], data, data.get("undecided", ""))
+    return Judgement(data["verdict"], data.get("why", ""), data)
 
 
 @overload

@@ -1,6 +1,5 @@
-"""What ``hambench sample`` writes is read by the tools that people use: the same values, and diagnostics like ours."""
+"""What ``hambench sample`` writes is read by the tools that people use: the same values; theirs are judged."""
 
-import json
 import os
 import pathlib
 import subprocess
@@ -83,19 +82,14 @@ def test_arviz_reads_the_same_values(folder, tree):
     assert len(az.summary(tree, var_names="theta")) == PARAMETERS
 
 
-# The definitions: docs/draws.md. Ours are of predictive values that were rounded to float32.
-def test_diagnostics_agree_within_their_definitions(folder, tree):
-    ours = json.loads(run("judge", "--json", "--dataset", "linear", folder / "f.csv", allowed=(0, 1)))
-    assert (ours["chains"], ours["draws"]) == (CHAINS, DRAWS)
-
-    def theirs(of, method):
-        values = of(tree, group="predictions", method=method).f.values
-        return {"min": values.min(), "median": np.median(values), "mean": values.mean(), "max": values.max()}
-
-    for name, value in theirs(az.rhat, "rank").items():
-        assert ours["diagnostics"]["split_rhat"][name] == pytest.approx(value, rel=1e-6), name
-    for name, value in theirs(az.ess, "bulk").items():
-        assert ours["diagnostics"]["ess"][name] == pytest.approx(value, rel=0.01), name
+def test_arviz_and_arrays_are_judged_alike(tree):
+    first, last = tree.isel(chain=slice(0, 2)), tree.isel(chain=slice(2, 4))
+    judged = hambench.judge(first, reference=last)
+    assert judged.verdict != "refused", judged
+    arrays = [{"theta": t.posterior.theta.values} for t in (first, last)]
+    assert hambench.judge(arrays[0], reference=arrays[1]).data == judged.data
+    assert {c["name"] for c in judged.data["columns"]} == {f"theta[{i + 1}]" for i in range(PARAMETERS)}
+    assert hambench.judge({"theta": 2 * arrays[0]["theta"]}, reference=last).verdict == "refused"
 
 
 def test_a_wrong_value_and_a_wrong_chain_are_seen(folder, tree):

@@ -136,10 +136,14 @@ class Smoke(unittest.TestCase):
             wrong = hambench.judge([[[2 * x for x in row] for row in chain] for chain in draws], dataset="linear", out=folder)
             self.assertTrue(right.accepted, right)
             self.assertFalse(wrong.accepted, wrong)
-            self.assertRegex(str(right), r"^draws of the posterior: yes\ndistance [\d.]+, limit [\d.]+; 2 × 100 draws, ESS [\d.]+ .*, split-R̂ [\d.]+")
-            self.assertRegex(str(wrong), "^draws of the posterior: NO\n")
-            undecided = hambench.Judgement(False, 0.5, right.data, "chain 1 never moved")
-            self.assertRegex(str(undecided), "^draws of the posterior: cannot be decided: chain 1 never moved\n")
+            self.assertRegex(str(right), r"^accepted\ndraws: 200 draws, effective \d+\nreference: 10000 draws, effective 10000\nrefuses a deviation 8 % ")
+            self.assertRegex(str(wrong), "^refused: ")
+            self.assertEqual(hambench.judge([draws[0][:4]], dataset="linear").verdict, "undecided")
+            few = [[row[:3] for row in chain] for chain in draws]
+            own = hambench.judge(few[:1], reference=few[1:])
+            self.assertTrue(own.verdict != "refused" and own.data["columns"][0]["name"].startswith("x["), own)
+            with self.assertRaisesRegex(ValueError, "give a reference or a dataset"):
+                hambench.judge(draws)
             for chains in ([], draws[0], draws[0][0], [draws], [[]], [[[]]], 3 * [[1.0]]):
                 with self.assertRaisesRegex(ValueError, "^(chain 0 has the shape .*: want|no chains: give) a list with one [^\n]*$"):
                     hambench.judge(chains, dataset="linear")

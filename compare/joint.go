@@ -1,0 +1,229 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+)
+
+// tests knows how many tests of a report share its level.
+type tests struct {
+	columns int
+	// kinds of tests share Level equally: location, scale and shape of columns; with two
+	// columns or more also correlations and directions.
+	kinds float64
+}
+
+func newTests(ref, _ Side) tests {
+	t := tests{len(ref.Names), 3}
+	if t.columns > 1 {
+		t.kinds = 5
+	}
+	return t
+}
+
+// level is that of each of n tests of a kind.
+func (t tests) level(n int) float64 { return Level / t.kinds / float64(n) }
+
+// adjusted is the P of a test of which there are n of its kind.
+func (t tests) adjusted(d difference, n int) float64 {
+	return min(1, d.p()*t.kinds*float64(n))
+}
+
+// of returns a test with its interval.
+func (t tests) of(d difference, n int) Test {
+	w := d.width(t.level(n))
+	return Test{d.value, d.value - w, d.value + w, t.adjusted(d, n)}
+}
+
+// scale returns a test of |z| as one of the ratio of deviations.
+func (t tests) scale(d difference, n int) Test {
+	w, ratio := d.width(t.level(n))/d.mean, math.Exp(d.value/d.mean)
+	return Test{ratio, ratio * math.Exp(-w), ratio * math.Exp(w), t.adjusted(d, n)}
+}
+
+// column compares one column.
+func (t tests) column(name string, ref, own [][]float64) Column {
+	p := pool(ref, own)
+	s := scoresOf(p, lags{})
+	c := Column{
+		Name: name, ReferenceEffective: s.location.ref.size, Effective: s.location.own.size,
+		location: s.location, scale: s.scale,
+		Location: t.of(s.location, t.columns), Scale: t.scale(s.scale, t.columns), Shape: Test{P: 1},
+	}
+	c.ReferenceMean, c.ReferenceSD = stat.MeanStdDev(p.x[:p.split], nil)
+	c.Mean, c.SD = stat.MeanStdDev(p.x[p.split:], nil)
+	n := t.columns * (cuts - 1)
+	for k, d := range s.shape {
+		c.Curve = append(c.Curve, Point{s.at[k], s.share[k], d.value, d.width(t.level(n))})
+		if test := t.of(d, n); k == 0 || d.p() < s.shape[worstOf(s.shape[:k])].p() {
+			c.Shape = test
+		}
+	}
+	c.P = min(c.Location.P, c.Scale.P, c.Shape.P)
+	return c
+}
+
+// worstOf returns the place of the smallest p.
+func worstOf(all []difference) (worst int) {
+	for k, d := range all {
+		if d.p() < all[worst].p() {
+			worst = k
+		}
+	}
+	return worst
+}
+
+// The joint tests: correlations of all pairs of up to wholeColumns columns, of neighbours
+// where there are more; as many principal axes, or none; random directions.
+const (
+	wholeColumns     = 100
+	randomDirections = 16
+)
+
+// joint tests what single columns do not show.
+func (t tests) joint(ref, own Side, columns []Column) (worst []Joint, pairs []difference) {
+	z := make([][]float64, t.columns)
+	each(len(z), func(j int) {
+		shares, _ := ranked(pool(ref.column(j), own.column(j)).x)
+		z[j] = normalScores(shares)
+	})
+	p := pool(ref.column(0), own.column(0))
+	var ofRef, ofOwn []int
+	for _, c := range columns {
+		ofRef, ofOwn = append(ofRef, c.location.ref.lag), append(ofOwn, c.location.own.lag)
+	}
+	slices.Sort(ofRef)
+	slices.Sort(ofOwn)
+	slow := lags{ofRef[len(ofRef)/2], ofOwn[len(ofOwn)/2]}
+	correlation, pairs := t.correlations(p, z, columns)
+	return []Joint{correlation, t.directions(p, z, median(pairs), slow)}, pairs
+}
+
+// correlations compares means of products of two columns' normal scores.
+func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
+	Joint, []difference) {
+	reach := t.columns - 1
+	if t.columns > wholeColumns {
+		reach = max(1, wholeColumns*wholeColumns/2/t.columns)
+	}
+	type pair struct{ a, b int }
+	var pairs []pair
+	for a := range z {
+		for b := a + 1; b < min(len(z), a+1+reach); b++ {
+			pairs = append(pairs, pair{a, b})
+		}
+	}
+	all := make([]difference, len(pairs))
+	each(len(pairs), func(k int) {
+		x := make([]float64, len(p.x))
+		for i, v := range z[pairs[k].a] {
+			x[i] = v * z[pairs[k].b][i]
+		}
+		a, b := columns[pairs[k].a].location.lags(), columns[pairs[k].b].location.lags()
+		all[k] = p.like(x).compare(lags{min(a.ref, b.ref), min(a.own, b.own)})
+	})
+	w := worstOf(all)
+	return Joint{"correlation", columns[pairs[w].a].Name + ", " + columns[pairs[w].b].Name,
+		t.of(all[w], len(pairs)), len(pairs)}, all
+}
+
+// directions compares the laws of linear combinations of the whitened columns, and that of the
+// distance from their centre: each in scale and shape. Whitening uses both sides, in
+// proportion to the effective sizes of products, so that it suits neither better.
+func (t tests) directions(p pooled, z [][]float64, products difference, slow lags) Joint {
+	var names []string
+	var all [][]float64
+	if len(z) <= wholeColumns {
+		z = whitened(p, z, products.own.size, products.ref.size)
+		for k, x := range z {
+			names, all = append(names, fmt.Sprintf("principal axis %d", k+1)), append(all, x)
+		}
+	}
+	radius := make([]float64, len(p.x))
+	for _, x := range z {
+		for i, v := range x {
+			radius[i] += v * v
+		}
+	}
+	names, all = append(names, "radius"), append(all, radius)
+	rng := rand.New(rand.NewPCG(1, 0)) // pinned: a report is the same at every call
+	for k := range randomDirections {
+		sum := make([]float64, len(p.x))
+		for _, x := range z {
+			w := rng.NormFloat64()
+			for i, v := range x {
+				sum[i] += w * v
+			}
+		}
+		names, all = append(names, fmt.Sprintf("random direction %d", k+1)), append(all, sum)
+	}
+	n := len(all) * cuts // scale, and a test at each of cuts − 1 values
+	found := make([]Joint, len(all))
+	each(len(all), func(k int) {
+		s := scoresOf(p.like(all[k]), slow)
+		j := Joint{"direction", names[k] + ", deviation", t.scale(s.scale, n), n}
+		if len(s.shape) > 0 {
+			d := s.shape[worstOf(s.shape)]
+			if shape := t.of(d, n); shape.P < j.P || shape.P == j.P && d.p() < s.scale.p() {
+				j = Joint{"direction", names[k] + ", distribution function", shape, n}
+			}
+		}
+		found[k] = j
+	})
+	worst := found[0]
+	for _, j := range found {
+		if j.P < worst.P {
+			worst = j
+		}
+	}
+	return worst
+}
+
+// whitened returns the coordinates of z along the principal axes of the pooled covariance,
+// in units of their deviations. The covariance has a share of the identity added that
+// falls with the number of effective draws.
+func whitened(p pooled, z [][]float64, own, ref float64) [][]float64 {
+	n := len(z)
+	weight := make([]float64, len(p.x))
+	for i := range weight {
+		if i < p.split {
+			weight[i] = ref / float64(p.split)
+		} else {
+			weight[i] = own / float64(len(p.x)-p.split)
+		}
+	}
+	total := own + ref
+	data := mat.NewDense(n, len(p.x), nil)
+	for j, x := range z {
+		row := data.RawRowView(j)
+		for i, v := range x {
+			row[i] = v * math.Sqrt(weight[i]/total)
+		}
+	}
+	var c mat.SymDense
+	c.SymOuterK(1, data)
+	for j := range n {
+		c.SetSym(j, j, c.At(j, j)+float64(n)/total/10)
+	}
+	var e mat.EigenSym
+	e.Factorize(&c, true)
+	var axes mat.Dense
+	e.VectorsTo(&axes)
+	values := e.Values(nil)
+	out := make([][]float64, n)
+	each(n, func(k int) {
+		out[k] = make([]float64, len(p.x))
+		for j, x := range z {
+			w := axes.At(j, k) / math.Sqrt(values[k])
+			for i, v := range x {
+				out[k][i] += w * v
+			}
+		}
+	})
+	return out
+}

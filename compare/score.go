@@ -1,0 +1,251 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// pooled holds the draws of a column of both sides, chain after chain, the reference's
+// first; chains has their lengths, and the first `reference` of them are the reference's.
+type pooled struct {
+	x         []float64
+	chains    []int
+	reference int // chains
+	split     int // draws of the reference
+}
+
+func pool(ref, own [][]float64) pooled {
+	p := pooled{reference: len(ref)}
+	for _, side := range [][][]float64{ref, own} {
+		p.split = len(p.x)
+		for _, x := range side {
+			p.x, p.chains = append(p.x, x...), append(p.chains, len(x))
+		}
+	}
+	return p
+}
+
+// like returns other numbers of the same draws.
+func (p pooled) like(x []float64) pooled { p.x = x; return p }
+
+// average is the mean of a stationary series over one side's chains. Size is the
+// number of independent values with a mean as certain, at most that of all values; freedom
+// the degrees of freedom with which the size is known.
+type average struct {
+	mean, size, freedom float64
+	lag                 int // the last of the window
+}
+
+// window is the length of the lag window in integrated autocorrelation times (Sokal, 1997).
+const window = 6
+
+// averageOf estimates the integrated autocorrelation time as 1/2 + Σ ρ(t) over the lags up
+// to the first M that is at least window times it, and at least `least`: a score may have a small
+// part that is slow, which a window of its own would miss. The autocovariances are about the mean of
+// all chains, with the number of all values as divisor, so that chains that differ in their
+// means have a long time. The relative variance of the estimate is 2(2M + 1)/n, which is that
+// of n/(2M + 1) degrees of freedom.
+func averageOf(x []float64, chains []int, least int) average {
+	n := float64(len(x))
+	a := average{mean: floats.Sum(x) / n, size: n}
+	d := make([]float64, len(x))
+	for i, v := range x {
+		d[i] = v - a.mean
+	}
+	variance := floats.Dot(d, d)
+	time, lag := 0.5, 0
+	if variance > 0 {
+		longest := slices.Max(chains)
+		for lag < longest-1 && (lag < least || float64(lag) < window*time) {
+			lag++
+			var sum float64
+			at := 0
+			for _, length := range chains {
+				if lag < length {
+					c := d[at : at+length]
+					sum += floats.Dot(c[:length-lag], c[lag:])
+				}
+				at += length
+			}
+			time += sum / variance
+		}
+	}
+	a.lag, a.freedom = lag, max(1, n/float64(2*lag+1))
+	// Too short a time by 1/freedom, since the mean is of the same values (Wolff, 2004,
+	// equation 49), and by as much again, since it shortens its own window.
+	a.size = max(1, n/max(1, 2*time*(1+2/a.freedom)))
+	return a
+}
+
+// difference is a test of equal means of a score on both sides, before it is known how many
+// tests there are.
+type difference struct {
+	value   float64 // draws minus reference
+	mean    float64 // of all draws
+	error   float64 // the standard error of value
+	skew    float64 // the skewness of value
+	freedom float64
+	ref     average
+	own     average
+}
+
+// compare tests a score of all draws. Under one law the variance of the score is that of the
+// pooled draws. The windows are at least as long as slow's.
+func (p pooled) compare(slow lags) difference {
+	d := difference{
+		ref: averageOf(p.x[:p.split], p.chains[:p.reference], slow.ref),
+		own: averageOf(p.x[p.split:], p.chains[p.reference:], slow.own),
+	}
+	d.value = d.own.mean - d.ref.mean
+	m := stat.Mean(p.x, nil)
+	d.mean = m
+	var second, third float64
+	for _, v := range p.x {
+		second += (v - m) * (v - m)
+		third += (v - m) * (v - m) * (v - m)
+	}
+	second /= float64(len(p.x))
+	third /= float64(len(p.x))
+	a, b := 1/d.own.size, 1/d.ref.size
+	d.error = math.Sqrt(second * (a + b))
+	if second > 0 {
+		d.skew = third / math.Pow(second, 1.5) * (a*a - b*b) / math.Pow(a+b, 1.5)
+	}
+	d.freedom = freedomOf(d.own.size, d.own.freedom, d.ref.size, d.ref.freedom)
+	return d
+}
+
+// lags are lengths of windows on both sides.
+type lags struct{ ref, own int }
+
+func (d difference) lags() lags { return lags{d.ref.lag, d.own.lag} }
+
+// freedomOf is that of a sum of variances 1/n and 1/m (Welch, 1947; Satterthwaite, 1946).
+func freedomOf(n, ofN, m, ofM float64) float64 {
+	return math.Pow(1/n+1/m, 2) / (1/(n*n)/ofN + 1/(m*m)/ofM)
+}
+
+// A difference with a skewness in its own direction has a longer tail there than Student's
+// law: it is taken to the normal scale by the cube root of Wilson and Hilferty (1931) for a
+// gamma law with that skewness. In the other direction nothing is gained.
+
+// units returns the difference in standard errors of a law without skewness.
+func (d difference) units() float64 {
+	z := math.Abs(d.value)
+	if z == 0 {
+		return 0
+	}
+	z /= d.error
+	if k := d.skew * math.Copysign(1, d.value); k > 1e-6 {
+		return min(z, 6/k*(math.Cbrt(1+k*z/2)-1)+k/6)
+	}
+	return z
+}
+
+// p is the probability of a larger difference, in absolute value.
+func (d difference) p() float64 {
+	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: d.freedom}.Survival(d.units())
+}
+
+// width is the half-width of the interval outside of which p is below level, towards 0.
+func (d difference) width(level float64) float64 {
+	t := quantile(d.freedom, level)
+	if k := d.skew * math.Copysign(1, d.value); k > 1e-6 {
+		t = max(t, (math.Pow(1+(t-k/6)*k/6, 3)-1)*2/k)
+	}
+	return t * d.error
+}
+
+// quantile is the value that Student's law exceeds in absolute value with a probability.
+func quantile(freedom, level float64) float64 {
+	return -distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(level / 2)
+}
+
+// ranked replaces the values of a column by the shares of all that are below, ties by the
+// middle of theirs: in (0, 1). Order lists the draws by value.
+func ranked(x []float64) (shares []float64, order []int) {
+	order, shares = make([]int, len(x)), make([]float64, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	for first := 0; first < len(order); {
+		last := first + 1
+		for last < len(order) && x[order[last]] == x[order[first]] {
+			last++
+		}
+		for _, i := range order[first:last] {
+			shares[i] = float64(first+last) / 2 / float64(len(x))
+		}
+		first = last
+	}
+	return shares, order
+}
+
+// normalScores are the quantiles of the standard normal law at the ranks' shares.
+func normalScores(shares []float64) []float64 {
+	z := make([]float64, len(shares))
+	for i, u := range shares {
+		z[i] = math.Sqrt2 * math.Erfinv(2*u-1)
+	}
+	return z
+}
+
+// Distribution functions are compared where the pooled share passes 1/16 … 15/16; a share s
+// only if s(1 − s) times the smaller effective size is at least minCount.
+const (
+	cuts     = 16
+	minCount = 4
+)
+
+// scores are the tests of one column.
+type scores struct {
+	location, scale difference
+	at, share       []float64
+	shape           []difference
+}
+
+// scoresOf makes the tests of a column of all draws, with windows as long as slow's.
+func scoresOf(p pooled, slow lags) scores {
+	shares, order := ranked(p.x)
+	z := p.like(normalScores(shares))
+	s := scores{location: z.compare(slow)}
+	slow = s.location.lags()
+	for i, v := range z.x {
+		z.x[i] = math.Abs(v)
+	}
+	s.scale = z.compare(slow)
+	least := min(s.location.own.size, s.location.ref.size)
+	below := z // whether a draw is at most the value of a cut
+	var last float64
+	for k := 1; k < cuts; k++ {
+		at := p.x[order[k*len(order)/cuts]]
+		if k > 1 && at == last {
+			continue
+		}
+		last = at
+		n, ofRef := 0, 0
+		for i, v := range p.x {
+			below.x[i] = 0
+			if v <= at {
+				below.x[i], n = 1, n+1
+				if i < p.split {
+					ofRef++
+				}
+			}
+		}
+		u := float64(n) / float64(len(p.x))
+		d := below.compare(slow)
+		if u*(1-u)*min(least, d.own.size, d.ref.size) < minCount {
+			continue
+		}
+		s.at, s.share = append(s.at, at), append(s.share, float64(ofRef)/float64(p.split))
+		s.shape = append(s.shape, d)
+	}
+	return s
+}
