@@ -179,6 +179,10 @@ func (c Cell) Check() error {
 		return usage.Errorf("cell observes %s with start %q: coupled chains start at a typical "+
 			"position", c.Observe, c.Start())
 	}
+	if c.Observe == Learning && !chain.IsFixed(c.Start()) {
+		return usage.Errorf("cell observes %s with start %q: want %q or a file, where L₀ is",
+			c.Observe, c.Start(), oracle.AtOptimum)
+	}
 	for _, s := range declared {
 		if s.check != nil {
 			if err := s.check(c); err != nil {

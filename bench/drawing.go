@@ -91,8 +91,8 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 		func(k figureKind) bool { return k.name == g.Kind }); i >= 0 {
 		kind = figureKinds[i]
 	}
-	if g.swept() && g.Y == string(Coupled) {
-		kind.observes = []Observable{Coupled}
+	if o := Recorded(g.Y); g.swept() && o != Distance {
+		kind.observes = []Observable{o}
 	}
 	var first string
 	for _, j := range jobs {

@@ -29,7 +29,8 @@ var exportOrder = []string{
 }
 
 // scores are the columns of scores, in the order of exports.
-var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled"}
+var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled",
+	"llc", "llc_se", "llc_known"}
 
 // exportColumns are the columns of exports but for the scores.
 // A setting that is new has its column behind those that others read by position.

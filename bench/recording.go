@@ -39,6 +39,11 @@ const (
 	// between coupled chains at h and h/2, as the scores coupled and
 	// coupled-chance (oracle.CoupledBias). The chains are not judged.
 	Coupled Observable = "coupled"
+	// Learning records by how much the mean loss of the chain exceeds that at its start,
+	// over the temperature, as the scores llc, an estimate of the local learning coefficient,
+	// llc_se, its standard error by the effective sample size, and llc_known where the
+	// model knows the coefficient. The chain is not judged.
+	Learning Observable = "learning"
 )
 
 // recording declares an observable: all that studies need to know of it. Package sweep
@@ -52,6 +57,8 @@ type recording struct {
 	// sampled says that draws of a known posterior judge the cell, as the paper compares
 	// samples, and not its exact law.
 	sampled bool
+	// value is the observation that cells of this observable have in the place of a distance.
+	value string
 	// wants returns what a problem lacks for it, as the rest of a sentence, or "".
 	wants func(p problem) string
 }
@@ -75,7 +82,19 @@ var recordings = []recording{
 	{Observable: Reference, judged: true, wants: func(p problem) string {
 		return lack(p.exact, "a known posterior, and no reference chains")
 	}},
-	{Observable: Coupled, chains: 3},
+	{Observable: Coupled, chains: 3, value: "coupled"},
+	{Observable: Learning, chains: 1, value: "llc"},
+}
+
+// Recorded returns which cells have the observation of a name in the place of a distance: all
+// others have a distance and scores.
+func Recorded(value string) Observable {
+	for _, r := range recordings {
+		if r.value != "" && r.value == value {
+			return r.Observable
+		}
+	}
+	return Distance
 }
 
 // lack returns the text if something is lacking, and "" if not.

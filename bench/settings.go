@@ -163,8 +163,8 @@ var declared = []Setting{
 	{Name: "start", Flag: "start", Column: "start", Label: "start", Symbol: "start: ",
 		Axis: OnLines, legend: 7, Default: AtTruth,
 		About: "where chains start: at a draw of the truth, at one of the prior, at a " +
-			"typical position, found from the prior by growing steps, or at the position " +
-			"in a file",
+			"typical position, found from the prior by growing steps, at the optimum that a " +
+			"model knows, or at the position in a file",
 		Kind: table.Text, Words: oracle.Starts, file: true,
 		print: func(v any) (string, error) { return digestOfFile(v.(string)) }},
 	{Name: "temperature", Flag: "temperature", Column: "temperature", Label: "T", Symbol: "T = ",
@@ -174,8 +174,8 @@ var declared = []Setting{
 		check: checkTempered, print: printTempered},
 	{Name: "localisation", Flag: "localisation", Column: "localisation", Label: "γ",
 		Symbol: "γ = ", Axis: OnLines, legend: 9,
-		About: "`G` of the factor exp(-G|θ - θ*|²/2) of the target; θ* is the position in the " +
-			"file where chains start",
+		About: "`G` of the factor exp(-G|θ - θ*|²/2) of the target; θ* is where chains start: " +
+			"optimum, or a file",
 		Kind: table.Number, Low: 0, High: largestNumber, Default: 0.0,
 		print: printTempered},
 }
@@ -456,9 +456,9 @@ func checkTempered(c Cell) error {
 		return usage.Errorf("cell with a temperature or a localisation: reference chains sample "+
 			"the target without them, and the posterior of model %q is not known: want another "+
 			"model, or to observe what no truth judges", c.Model)
-	case c.More["localisation"] != nil && !chain.IsFile(c.Start()):
-		return usage.Errorf("cell with localisation %v and start %q: want the file of its centre",
-			c.More["localisation"], c.Start())
+	case c.More["localisation"] != nil && !chain.IsFixed(c.Start()):
+		return usage.Errorf("cell with localisation %v and start %q: want %q or the file of its "+
+			"centre", c.More["localisation"], c.Start(), oracle.AtOptimum)
 	}
 	return nil
 }
@@ -500,7 +500,7 @@ var (
 var observations = []Observation{
 	{Name: "distance", Column: "ks", Label: "mean Kolmogorov distance", Digits: 3, Shown: true,
 		get: func(r Result) float64 {
-			if r.Cell.Observe == Coupled {
+			if r.Cell.Observe.recording().value != "" {
 				return math.NaN()
 			}
 			return r.KS
@@ -515,6 +515,11 @@ var observations = []Observation{
 		Shown: true, Task: ofRegression},
 	{Name: "lag1", Column: "lag1", Label: "lag-1 autocorrelation", Digits: 3, Shown: true},
 	{Name: "coupled", Column: "coupled", Label: "difference of means at h and at h/2", Digits: 3,
+		Shown: true},
+	{Name: "llc", Column: "llc", Label: "nβ(L̄ − L₀)", Digits: 3, Shown: true},
+	{Name: "llc_se", Column: "llc_se", Label: "standard error of nβ(L̄ − L₀)", Digits: 3,
+		Shown: true},
+	{Name: "llc_known", Column: "llc_known", Label: "learning coefficient", Digits: 3,
 		Shown: true},
 	{Name: "gradients", Column: "gradients", Label: "gradients", Shown: true,
 		get: func(r Result) float64 { return float64(r.Gradients) }},

@@ -109,7 +109,7 @@ func TestTemperedCells(t *testing.T) {
 		}
 		return f.Study(Profile{})
 	}
-	if _, err := study(text); err == nil || !strings.Contains(err.Error(), "cell with localisation 2 and start \"truth\": want the file of its centre") {
+	if _, err := study(text); err == nil || !strings.Contains(err.Error(), "cell with localisation 2 and start \"truth\": want \"optimum\" or the file of its centre") {
 		t.Errorf("a centre at random: %v", err)
 	}
 	tied := strings.Replace(text, "\"truth\", ", "", 1)

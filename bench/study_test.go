@@ -68,8 +68,8 @@ func TestExport(t *testing.T) {
 	if err := errors.Join(WriteCSV(&csv, rows[:1]), WriteJSON(&json, rows[:1])); err != nil {
 		t.Fatal(err)
 	}
-	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa,model,parameters,estimator,samples,thin,burn_in,observe,start,temperature,localisation,rmse,mnll,accuracy,ece,coverage,lag1,ess,coupled\n" +
-		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + full.Key + ",2,float64,amd64,avx2,linear,b=2 w2-variance=1,plain,2,25,100,distance,truth,1,0,2.5,,,,,0.125,,\n"
+	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa,model,parameters,estimator,samples,thin,burn_in,observe,start,temperature,localisation,rmse,mnll,accuracy,ece,coverage,lag1,ess,coupled,llc,llc_se,llc_known\n" +
+		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + full.Key + ",2,float64,amd64,avx2,linear,b=2 w2-variance=1,plain,2,25,100,distance,truth,1,0,2.5,,,,,0.125,,,,,\n"
 	if csv.String() != want {
 		t.Errorf("CSV:\n%swant:\n%s", csv.String(), want)
 	}

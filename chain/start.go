@@ -52,6 +52,29 @@ func drawPrior(theta []float64, t models.Target, n integrators.Noise) {
 	t.DrawPrior(theta)
 }
 
+// AtOptimum is the start at a position where a target's likelihood is largest.
+const AtOptimum = "optimum"
+
+// FixedStart returns the position that a start names whatever the random numbers are: that in
+// a file, or the optimum that the target knows; nil for other starts. A target that knows none
+// is a usage error, as are those of ReadPosition.
+func FixedStart(start string, t models.Target) ([]float64, error) {
+	can := models.CapabilitiesOf(t)
+	switch {
+	case IsFile(start):
+		return ReadPosition(start, t.Dim())
+	case start != AtOptimum:
+		return nil, nil
+	case can.Optimal == nil:
+		return nil, usage.Errorf("start %q: model %q does not know its optimum: want the file of "+
+			"a position", start, can.Name)
+	}
+	return can.Optimal.Optimum(), nil
+}
+
+// IsFixed reports whether FixedStart has a position for a start.
+func IsFixed(start string) bool { return IsFile(start) || start == AtOptimum }
+
 // IsFile reports whether a start is the name of a file with a position, and not a word for
 // one: it has a dot or a slash.
 func IsFile(start string) bool { return strings.ContainsAny(start, `./\`) }

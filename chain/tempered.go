@@ -6,10 +6,10 @@ import (
 )
 
 // Tempered returns the target that a spec's chains sample: with the temperature and the
-// localisation of its settings, whose centre is the position in the file where they start. It
+// localisation of its settings, whose centre is the fixed position where they start. It
 // takes the target over. One that is tempered already is returned as it is, so that a truth
-// and a chain can share it. A localisation without a file is a usage error, as are those of
-// models.Tempering and ReadPosition.
+// and a chain can share it. A localisation without a fixed start is a usage error, as are
+// those of models.Tempering and FixedStart.
 func (s Spec) Tempered(t models.Target) (_ models.Target, err error) {
 	if models.Tempered(t) {
 		return t, nil
@@ -20,12 +20,12 @@ func (s Spec) Tempered(t models.Target) (_ models.Target, err error) {
 	}
 	m.Localisation, _ = s.More["localisation"].(float64)
 	if m.Localisation > 0 {
-		file, _ := s.More["start"].(string)
-		if !IsFile(file) {
-			return nil, usage.Errorf("localisation %v without a centre: want a start that is a "+
-				"file with a position", m.Localisation)
+		start, _ := s.More["start"].(string)
+		if !IsFixed(start) {
+			return nil, usage.Errorf("localisation %v without a centre: want a start that is %q "+
+				"or a file with a position", m.Localisation, AtOptimum)
 		}
-		if m.Centre, err = ReadPosition(file, t.Dim()); err != nil {
+		if m.Centre, err = FixedStart(start, t); err != nil {
 			return nil, err
 		}
 	}

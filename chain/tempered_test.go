@@ -98,7 +98,7 @@ func TestAPositionInAFile(t *testing.T) {
 
 func TestALocalisationNeedsACentre(t *testing.T) {
 	spec := chain.Spec{Integrator: "leapfrog", Params: integrators.Params{Step: 0.1, Friction: 1}, More: map[string]any{"localisation": 2.0, "start": "typical"}}
-	want := "localisation 2 without a centre: want a start that is a file with a position"
+	want := `localisation 2 without a centre: want a start that is "optimum" or a file with a position`
 	if _, err := (chain.Registries{}).New(target(t, "toy", "toy", ""), spec); err == nil || err.Error() != want {
 		t.Error(err)
 	}

@@ -407,12 +407,15 @@ func (s *sampled) records() (out Records) {
 // that recorded something else than what is to be shown are a usage error: another kind of
 // figure, which the study does not name, would show them.
 func drawSampled(d *drawing) error {
-	// Coupled chains record a bias, which only a figure that says so shows.
-	coupled := d.plan.Figure != nil && d.plan.Figure.Y == string(bench.Coupled)
+	// Some record a number that only a figure that says so shows.
+	shown := bench.Distance
+	if d.plan.Figure != nil {
+		shown = bench.Recorded(d.plan.Figure.Y)
+	}
 	// A cell records one thing: distances and scores, or series that kinds of figures show.
 	for _, o := range d.cells.Values("observe") {
 		is := bench.Observable(o.Text())
-		if is != bench.Distance && !(coupled && is == bench.Coupled) {
+		if is != bench.Distance && is != shown {
 			return usage.Errorf("study %s records %s, and names no kind of figure for it: "+
 				"a run of this version writes one", d.plan.ID, is)
 		}

@@ -76,9 +76,10 @@ func networkDim(s datasets.Shape, o Options) int {
 func (t *bnn) Name() string { return "bnn" }
 
 // Potential returns the negative log-likelihood of all rows plus ½|θ|².
-func (t *bnn) Potential(theta []float64) float64 {
-	return t.NegLogLikelihood(theta, 0, t.Rows()) + halfSquares(theta)
-}
+func (t *bnn) Potential(theta []float64) float64 { return t.Loss(theta) + halfSquares(theta) }
+
+// Loss implements Likelihood.
+func (t *bnn) Loss(theta []float64) float64 { return t.NegLogLikelihood(theta, 0, t.Rows()) }
 
 // Outputs is one for each test row, or one for each class of more than two.
 func (t *bnn) Outputs() int {

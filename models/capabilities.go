@@ -18,6 +18,9 @@ type Capabilities struct {
 	Gatherer       Gatherer
 	LinearGaussian LinearGaussian
 	Analytic       Analytic
+	Marginals      Marginals
+	Likelihood     Likelihood
+	Optimal        Optimal
 	Scorer         Scorer
 	Described      Described
 	Named          Named
@@ -45,6 +48,9 @@ func CapabilitiesOf(t Target) Capabilities {
 	c.Gatherer, _ = t.(Gatherer)
 	c.LinearGaussian, _ = t.(LinearGaussian)
 	c.Analytic, _ = t.(Analytic)
+	c.Marginals, _ = t.(Marginals)
+	c.Likelihood, _ = t.(Likelihood)
+	c.Optimal, _ = t.(Optimal)
 	c.Scorer, _ = t.(Scorer)
 	c.Described, _ = t.(Described)
 	c.Named, _ = t.(Named)
@@ -116,16 +122,39 @@ type LinearGaussian interface {
 	Affine(rows Rows) (precision, shift []float64)
 }
 
-// Analytic is a Target whose posterior is known in closed form.
+// Analytic is a Target whose posterior is known.
 type Analytic interface {
 	Target
 	// PredictiveMarginals returns the mean and the standard deviation of the
-	// normal posterior law of each output; both have length Outputs. The
-	// caller must not change them.
+	// posterior law of each output, which is normal unless the target is a Marginals;
+	// both have length Outputs. The caller must not change them.
 	PredictiveMarginals() (mean, sd []float64)
 	// DrawPosterior turns dst, Dim independent standard normals, into a draw
 	// from the posterior, in place.
 	DrawPosterior(dst []float64)
+}
+
+// Marginals is an Analytic target whose outputs are not normal.
+type Marginals interface {
+	Analytic
+	// CDF is the distribution function of an output. It is safe for concurrent use.
+	CDF(output int, v float64) float64
+}
+
+// Likelihood is a Target whose potential falls into a likelihood and a prior.
+type Likelihood interface {
+	Target
+	// Loss returns the negative log-likelihood of all rows, up to a constant.
+	Loss(theta []float64) float64
+}
+
+// Optimal is a Target that knows where its likelihood is largest, and its learning coefficient
+// λ there with the multiplicity m: the volume where the loss is at most ε above its least is
+// as ε^λ (log 1/ε)^(m−1) for small ε.
+type Optimal interface {
+	Target
+	Optimum() []float64
+	LearningCoefficient() (lambda float64, multiplicity int)
 }
 
 // Scorer is a Target that judges its predictions by the test targets.

@@ -36,9 +36,9 @@ func TestEveryCapabilityOfATargetIsSeen(t *testing.T) {
 		want  string
 	}{
 		{"toy", builtin(t, "toy"), "Analytic Described Gatherer Hessian LinearGaussian"},
-		{"linear", features, "Analytic Described Gatherer Hessian LinearGaussian Named Scorer"},
-		{"logistic", classes, "Described Gatherer Hessian Named Scorer"},
-		{"bnn", features, "Described Fused Gatherer Hessian Scorer"},
+		{"linear", features, "Analytic Described Gatherer Hessian Likelihood LinearGaussian Named Scorer"},
+		{"logistic", classes, "Described Gatherer Hessian Likelihood Named Scorer"},
+		{"bnn", features, "Described Fused Gatherer Hessian Likelihood Scorer"},
 	} {
 		target, err := Builtin().New(tt.model, tt.split, Options{})
 		if err != nil {

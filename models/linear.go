@@ -110,6 +110,9 @@ func (t *linear) Parameters() []string {
 	return t.affineParameters()
 }
 
+// Loss implements Likelihood.
+func (t *linear) Loss(theta []float64) float64 { return t.Potential(theta) - halfSquares(theta) }
+
 // Potential returns ½|w|² + |Φw − y|²/2σ².
 func (t *linear) Potential(theta []float64) float64 {
 	checkLen(t.dim, theta)
@@ -225,19 +228,21 @@ func newLinearLaw(precision, shift, features []float64) (law *linearLaw, ok bool
 
 // PredictiveMarginals returns φᵀm and √(φᵀP⁻¹φ) of each test input.
 func (t *linear) PredictiveMarginals() (mean, sd []float64) {
-	law := t.posterior()
-	return law.outputs, law.sdOut
+	return t.posterior().PredictiveMarginals()
 }
 
 // DrawPosterior stores a draw of the posterior for the standard normals in dst.
 func (t *linear) DrawPosterior(dst []float64) {
 	checkLen(t.dim, dst)
-	t.posterior().draw(dst)
+	t.posterior().DrawPosterior(dst)
 }
 
-// draw turns independent standard normals z into m + U⁻¹z, a draw of the law: its
-// covariance is U⁻¹U⁻ᵀ = P⁻¹.
-func (law *linearLaw) draw(z []float64) {
+// PredictiveMarginals implements Analytic.
+func (law *linearLaw) PredictiveMarginals() (mean, sd []float64) { return law.outputs, law.sdOut }
+
+// DrawPosterior turns independent standard normals z into m + U⁻¹z: its covariance is
+// U⁻¹U⁻ᵀ = P⁻¹.
+func (law *linearLaw) DrawPosterior(z []float64) {
 	blas64.Trsv(blas.NoTrans, law.factor, blas64.Vector{N: len(z), Data: z, Inc: 1})
 	floats.AddScaled(z, 1, law.mean)
 }

@@ -58,6 +58,9 @@ func (t *logistic) Name() string { return "logistic" }
 // Parameters implements Named.
 func (t *logistic) Parameters() []string { return t.affineParameters() }
 
+// Loss implements Likelihood.
+func (t *logistic) Loss(theta []float64) float64 { return t.Potential(theta) - halfSquares(theta) }
+
 // Potential returns ½|θ|² + Σ_i log(1 + exp(z_i)) − c_i z_i, with z_i = θᵀφ(x_i) and
 // the class c_i.
 func (t *logistic) Potential(theta []float64) float64 {

@@ -147,6 +147,23 @@ func Builtin() Registry {
 			Takes: func(s datasets.Shape) bool { return s.Features > 0 && s.TrainRows > 0 },
 		},
 		{
+			Name: "linear-net", Dataset: datasets.None, Of: linearNetOf,
+			About: "linear network with data of its own, linear-net:5,3,5/2 with a truth of " +
+				"rank 2; its learning coefficient is known",
+			New: func(*datasets.Split, Options) (Target, error) {
+				return nil, usage.Errorf("model \"linear-net\" without its widths: want those of " +
+					"inputs, hidden layers and outputs, as in linear-net:5,3,5")
+			},
+			Wants: "no rows", Takes: noRows,
+		},
+		{
+			Name: "crossing", Dataset: datasets.None, Exact: true, New: newCrossing,
+			About: "two weights whose product is fitted to 0, U = 1000(ab)²/2 + (a² + b²)/2; " +
+				"exact posterior",
+			Wants: "no rows", Takes: noRows,
+			Dim: func(datasets.Shape, Options) int { return 2 },
+		},
+		{
 			Name: "exec", Dataset: datasets.None, New: newExternal(""),
 			About: "model in any language: exec:CMD answers for its gradients (docs/samplers.md)",
 			Of: func(m Model, command string) (Model, error) {
@@ -160,6 +177,9 @@ func Builtin() Registry {
 	}
 	return all
 }
+
+// noRows says that a model has data of its own.
+func noRows(s datasets.Shape) bool { return s.TrainRows == 0 }
 
 // Lookup returns the model with a name, which may have an argument after a colon,
 // as bnn:20,20 and exec:CMD do. A name that is unknown, or that two models have, and

@@ -52,7 +52,7 @@ type tempered struct {
 	Target
 	Tempering
 	inner Capabilities
-	law   *linearLaw // of an Analytic target; on first use
+	known law // of an Analytic target; on first use
 }
 
 // capabilities are those of the target within that survive: fused steps and formulas are of
@@ -69,8 +69,18 @@ func (t *tempered) capabilities() Capabilities {
 	if t.inner.LinearGaussian != nil {
 		c.LinearGaussian = t
 	}
-	if t.inner.Analytic != nil && t.inner.LinearGaussian != nil {
+	if t.inner.Likelihood != nil {
+		c.Likelihood = t
+	}
+	c.Optimal = t.inner.Optimal
+	if of, ok := t.Target.(tempers); ok && t.known == nil {
+		t.known = of.lawOf(t.Tempering)
+	}
+	if t.known != nil || t.inner.Analytic != nil && t.inner.LinearGaussian != nil {
 		c.Analytic = t
+	}
+	if _, ok := t.known.(distributed); ok {
+		c.Marginals = t
 	}
 	return c
 }
@@ -109,10 +119,26 @@ func (t *tempered) Affine(rows Rows) (precision, shift []float64) {
 	return precision, shift
 }
 
-// posterior returns the normal law of a linear-Gaussian target, whose outputs are linear in θ.
-func (t *tempered) posterior() *linearLaw {
-	if t.law != nil {
-		return t.law
+// law is what an Analytic target knows of its posterior.
+type law interface {
+	PredictiveMarginals() (mean, sd []float64)
+	DrawPosterior(dst []float64)
+}
+
+// distributed is a law whose outputs are not normal.
+type distributed interface {
+	CDF(output int, v float64) float64
+}
+
+// tempers is an Analytic target that is not linear-Gaussian, and knows its law under a
+// tempering; nil if it does not.
+type tempers interface{ lawOf(m Tempering) law }
+
+// posterior returns the law, of a linear-Gaussian target, whose outputs are linear in θ, the
+// normal one.
+func (t *tempered) posterior() law {
+	if t.known != nil {
+		return t.known
 	}
 	// Column d of the features is what the unit vector d predicts.
 	dim, outputs := t.Dim(), t.Outputs()
@@ -127,24 +153,33 @@ func (t *tempered) posterior() *linearLaw {
 		}
 	}
 	precision, shift := t.Affine(Rows{Lo: 0, Hi: t.Rows(), Scale: 1})
-	law, ok := newLinearLaw(precision, shift, features)
+	normal, ok := newLinearLaw(precision, shift, features)
 	if !ok {
 		panic("models: the precision of a tempered posterior has no accurate inverse")
 	}
-	t.law = law
-	return law
+	t.known = normal
+	return normal
 }
 
 // PredictiveMarginals implements Analytic.
 func (t *tempered) PredictiveMarginals() (mean, sd []float64) {
-	law := t.posterior()
-	return law.outputs, law.sdOut
+	return t.posterior().PredictiveMarginals()
 }
 
 // DrawPosterior implements Analytic.
 func (t *tempered) DrawPosterior(dst []float64) {
 	checkLen(t.Dim(), dst)
-	t.posterior().draw(dst)
+	t.posterior().DrawPosterior(dst)
+}
+
+// CDF implements Marginals.
+func (t *tempered) CDF(output int, v float64) float64 {
+	return t.known.(distributed).CDF(output, v)
+}
+
+// Loss returns the negative log-likelihood over T.
+func (t *tempered) Loss(theta []float64) float64 {
+	return t.inner.Likelihood.Loss(theta) / t.Temperature
 }
 
 // TemperedFingerprint digests what a tempering makes of a small linear model. It changes

@@ -132,7 +132,7 @@ func TestTheLawOfATemperedLinearModel(t *testing.T) {
 
 func TestATemperedTargetKeepsWhatItCan(t *testing.T) {
 	for model, want := range map[string]string{
-		"bnn": "Gatherer Hessian Scorer", "linear": "Analytic Gatherer Hessian LinearGaussian Named Scorer",
+		"bnn": "Gatherer Hessian Likelihood Scorer", "linear": "Analytic Gatherer Hessian Likelihood LinearGaussian Named Scorer",
 	} {
 		plain, err := Builtin().New(model, builtin(t, "teacher-reg"), Options{})
 		if err != nil {

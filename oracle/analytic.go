@@ -11,13 +11,13 @@ import (
 	"hambench/usage"
 )
 
-// Analytic is a truth known in closed form: each predictive output is
-// normal. It is read-only, and safe for concurrent use.
+// Analytic is a truth that is known: the law of each predictive output. It is read-only,
+// and safe for concurrent use.
 type Analytic struct {
-	mean, sd []float64  // per output
-	mu       sync.Mutex // of law, which has scratch space
-	law      models.Analytic
-	scatter  func() float64 // of replicateSets, computed once
+	cdf     func(output int, v float64) float64
+	mu      sync.Mutex // of law, which has scratch space
+	law     models.Analytic
+	scatter func() float64 // of replicateSets, computed once
 }
 
 // selfReplicates is how many samples the self-distance is taken over; its
@@ -32,7 +32,11 @@ func NewAnalytic(name string, t models.Target) (*Analytic, error) {
 		return nil, usage.Errorf("the posterior of model %q is not known in closed form", name)
 	}
 	a := &Analytic{law: law}
-	a.mean, a.sd = law.PredictiveMarginals()
+	mean, sd := law.PredictiveMarginals()
+	a.cdf = func(o int, v float64) float64 { return 0.5 * math.Erfc((mean[o]-v)/(sd[o]*math.Sqrt2)) }
+	if m := models.CapabilitiesOf(t).Marginals; m != nil {
+		a.cdf = m.CDF
+	}
 	a.scatter = sync.OnceValue(a.replicates)
 	return a, nil
 }
@@ -42,17 +46,15 @@ func NewAnalytic(name string, t models.Target) (*Analytic, error) {
 // outputs.
 func (a *Analytic) Distance(draws [][]float64) float64 {
 	var sum float64
-	for o := range a.mean {
+	for o := range a.law.Outputs() {
 		column, ok := sortedColumn(draws, o)
 		if !ok {
 			sum++
 			continue
 		}
-		sum += KolmogorovCDF(column, func(v float64) float64 {
-			return 0.5 * math.Erfc((a.mean[o]-v)/(a.sd[o]*math.Sqrt2))
-		})
+		sum += KolmogorovCDF(column, func(v float64) float64 { return a.cdf(o, v) })
 	}
-	return sum / float64(len(a.mean))
+	return sum / float64(a.law.Outputs())
 }
 
 // SelfDistanceOf returns the distances of n independent exact draws, for one

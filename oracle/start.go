@@ -14,10 +14,11 @@ const (
 	AtTruth   = "truth"   // at a draw of the truth
 	AtPrior   = "prior"   // at a draw of the prior
 	AtTypical = "typical" // where WarmUp ends
+	AtOptimum = chain.AtOptimum
 )
 
 // Starts are the words for the places where a chain may start.
-var Starts = []string{AtTruth, AtPrior, AtTypical}
+var Starts = []string{AtTruth, AtPrior, AtTypical, AtOptimum}
 
 // warmUpKeys is the bit of a key that sets the warm-up's random streams apart from the
 // chain's, whose numbers are then the same whether its start was found here or given.
@@ -29,8 +30,8 @@ func StartAt(
 	ctx context.Context, where string, t models.Target, truth Truth, key uint64,
 ) ([]float64, error) {
 	switch {
-	case chain.IsFile(where):
-		return chain.ReadPosition(where, t.Dim())
+	case chain.IsFixed(where):
+		return chain.FixedStart(where, t)
 	case where == AtPrior:
 		return nil, nil
 	case where == AtTypical:

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"hambench/bench"
 	"hambench/chain"
 	"hambench/integrators"
@@ -71,22 +73,33 @@ func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error)
 // its positions. A chain that diverges has no series and no scores.
 func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	c := r.Cell
-	if in.Truth == nil && c.Observe != bench.Path {
+	if in.Truth == nil && c.Observe != bench.Path && c.Observe != bench.Learning {
 		return usage.Errorf("cell observes %s without an oracle: %v", c.Observe, c)
+	}
+	var err error
+	if in.Target, err = c.Chain().Tempered(in.Target); err != nil {
+		return err
 	}
 	sampler, err := in.Chains.New(in.Target, c.Chain())
 	if err != nil {
 		return err
 	}
-	width, record := in.Target.Outputs(), in.Target.Predict
-	if c.Observe == bench.Path {
-		width, record = in.Target.Dim(), func(dst, theta []float64) { copy(dst, theta) }
-	}
-	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
 	start, err := startOf(ctx, c, in)
 	if err != nil {
 		return err
 	}
+	width, record := in.Target.Outputs(), in.Target.Predict
+	switch likelihood := models.CapabilitiesOf(in.Target).Likelihood; {
+	case c.Observe == bench.Path:
+		width, record = in.Target.Dim(), func(dst, theta []float64) { copy(dst, theta) }
+	case c.Observe == bench.Learning && likelihood == nil:
+		return usage.Errorf("cell observes %s: the likelihood of model %q is not known", c.Observe,
+			c.Model)
+	case c.Observe == bench.Learning:
+		least := likelihood.Loss(start)
+		width, record = 1, func(dst, theta []float64) { dst[0] = likelihood.Loss(theta) - least }
+	}
+	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
 	if in.Truth != nil {
 		self := in.Truth.SelfDistanceOf(c.Samples)
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
@@ -167,7 +180,8 @@ func coupled(ctx context.Context, r *bench.Result, in Inputs) error {
 }
 
 // summarize completes the result of a chain that stayed finite. Its draws, one
-// per sample, are positions for a path, and predictive values otherwise.
+// per sample, are positions for a path, losses above that of the start for Learning, and
+// predictive values otherwise.
 // The scores are those that the target can compute: a model without test targets has the
 // autocorrelation alone.
 func summarize(r *bench.Result, in Inputs, draws [][]float64) {
@@ -175,6 +189,16 @@ func summarize(r *bench.Result, in Inputs, draws [][]float64) {
 		r.Series = make(map[string][]float64)
 		for i := range draws[0] {
 			r.Series[coordinate(i)] = column(draws, i)
+		}
+		return
+	}
+	if r.Cell.Observe == bench.Learning {
+		losses := column(draws, 0)
+		mean, variance := stat.MeanVariance(losses, nil)
+		r.Scores = map[string]float64{"llc": mean, "lag1": lag1(draws),
+			"llc_se": math.Sqrt(variance / oracle.EffectiveSampleSize([][]float64{losses}))}
+		if known := models.CapabilitiesOf(in.Target).Optimal; known != nil {
+			r.Scores["llc_known"], _ = known.LearningCoefficient()
 		}
 		return
 	}

@@ -43,11 +43,15 @@ func TestSampleStartsWhereItIsTold(t *testing.T) {
 		{"sample --model toy --temperature -1", `--temperature "-1": is -1: want a finite number > 0`},
 		{"sample --model toy --temperature inf", `--temperature "inf": is +Inf: want a finite number > 0`},
 		{"sample --model toy --localisation -2", `--localisation "-2": is -2: want a number from 0 to 1e+100`},
-		{"sample --model toy --localisation 2", "localisation 2 without a centre: want a start that is a file with a position"},
+		{"sample --model toy --localisation 2", "localisation 2 without a centre: want a start that is \"optimum\" or a file with a position"},
+		{"sample --model toy --h 0.2 --start optimum", `start "optimum": model "toy" does not know its optimum: want the file of a position`},
+		{"sample --model linear-net --h 0.2", `model "linear-net" without its widths`},
+		{"sample --model linear-net:3,x --h 0.2", `width "x": want 1 to 10000`},
+		{"sample --model crossing --dataset boston --h 0.2", `model "crossing" wants no rows`},
 		{"sample --model toy --h 0.2 --start ./none", "start ./none: no such file or directory"},
 		{"sample --model toy --h 0.2 --start " + file, "w.csv: 256 numbers: want one for each of 1 parameters"},
 		{"sample --dataset teacher-reg --h 0.01 --temperature 2 --start truth", `--start truth: the tempered posterior of model "bnn" is not known: want another start`},
-		{"sample --dataset linear --start mode", `unknown start "mode": want one of truth, prior, typical, or a file, whose name has a dot or a slash`},
+		{"sample --dataset linear --start mode", `unknown start "mode": want one of truth, prior, typical, optimum, or a file, whose name has a dot or a slash`},
 		{"sample --model toy --h 0.2 --samples 30 --coupled --start prior", "--start prior: coupled chains start at a typical position"},
 	} {
 		code, _, stderr := call(t, strings.Fields(c.args)...)
