@@ -29,6 +29,8 @@ const Level = 0.01
 type Side struct {
 	Names  []string
 	Chains [][][]float64
+	// Gradients is what all draws cost, in gradients of all data; 0 if it is not known.
+	Gradients float64
 }
 
 // draws returns the number of draws of all chains.
@@ -59,7 +61,7 @@ func (s Side) Ordered(names []string) Side {
 
 // only returns the side with the columns of the given places.
 func (s Side) only(columns []int) Side {
-	var out Side
+	out := Side{Gradients: s.Gradients}
 	for _, j := range columns {
 		out.Names = append(out.Names, s.Names[j])
 	}
@@ -96,6 +98,9 @@ type Report struct {
 	// Joint has the worst correlation, and the worst direction's scale and shape.
 	Joint []Joint `json:"joint,omitempty"`
 	Power []Power `json:"power"`
+	// PerGradients is the median effective size of the draws for each 1000 gradients; 0 if the
+	// draws do not say what they cost.
+	PerGradients float64 `json:"effective_per_1000_gradients,omitempty"`
 }
 
 // Size is how many draws a side has. Effective is the median over the columns of the
@@ -207,6 +212,9 @@ func Sides(reference, draws Side) (Report, error) {
 		r.Columns[j] = t.column(ref.Names[j], ref.column(j), own.column(j))
 	})
 	r.sizes()
+	if own.Gradients > 0 {
+		r.PerGradients = 1000 * r.Draws.Effective / own.Gradients
+	}
 	var pairs []difference
 	if len(ref.Names) > 1 {
 		r.Joint, pairs = t.joint(ref, own, r.Columns)

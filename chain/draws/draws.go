@@ -12,7 +12,7 @@
 //
 // Numbers are written with all their digits: reading them gives the same float64.
 //
-// [Read] reads predictive draws of any program, for judging them. [WriteProblem] writes a
+// [Read] reads draws of any program, in these and other formats, for judging them. [WriteProblem] writes a
 // posterior, its formula and its rows, so that another program can sample it.
 package draws
 

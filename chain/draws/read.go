@@ -1,10 +1,15 @@
 package draws
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,7 +22,9 @@ import (
 )
 
 // Read reads the draws of one side from files of one format, chains in the order of the files
-// and, within a file, in the order in which they begin. Of a CSV file each row is a draw: a
+// and, within a file, in the order in which they begin. The format goes by the name: a folder is
+// zarr, .jsonl has an object a draw, .json and .json.zip the lists of posteriordb, all else is
+// CSV. Of a CSV file each row is a draw: a
 // column named chain tells chains apart, and without it the file is one chain; those named
 // sample, draw or iteration number the draws. Only the columns of the names in want are read,
 // all others if it is nil. All files must have them. What cannot be read is a usage error that
@@ -28,7 +35,12 @@ func Read(files, want []string) (compare.Side, error) {
 		if slices.ContainsFunc(files[:i], func(other string) bool { return same(file, other) }) {
 			return all, usage.Errorf("draws %s: the file is given twice: want each once", file)
 		}
-		side, err := readCSV(file, want)
+		read, format := reader(file)
+		if _, first := reader(files[0]); format != first {
+			return all, usage.Errorf("draws %s: %s, where %s is %s: want files of one format", file,
+				format, files[0], first)
+		}
+		side, err := read(file, want)
 		if err == nil {
 			err = join(&all, side)
 		}
@@ -64,6 +76,7 @@ func join(all *compare.Side, side compare.Side) error {
 		i := slices.IndexFunc(side.Names, func(n string) bool { return !slices.Contains(all.Names, n) })
 		return fmt.Errorf("a column %s, which the first file has not", side.Names[i])
 	}
+	all.Gradients += side.Gradients
 	for _, chain := range side.Chains {
 		var columns [][]float64
 		for _, at := range from {
@@ -169,4 +182,208 @@ func readCSV(file string, want []string) (compare.Side, error) {
 		return b.side, errors.New("a header and no draws: want a row a draw")
 	}
 	return b.side, nil
+}
+
+// elementName is the name of an element of a variable, by its place in row-major order: of f
+// as predictions are named, f0, of others x[1] and x[1,2].
+func elementName(name string, shape []int, e int) string {
+	if len(shape) == 0 {
+		return name
+	}
+	if name == "f" {
+		return fmt.Sprintf("f%d", e)
+	}
+	at := make([]string, len(shape))
+	for d := len(shape) - 1; d >= 0; d-- {
+		at[d] = strconv.Itoa(e%shape[d] + 1)
+		e /= shape[d]
+	}
+	return name + "[" + strings.Join(at, ",") + "]"
+}
+
+// flatten appends the numbers of a value of JSON, arrays within arrays, and their names.
+func flatten(name string, at []int, v any, add func(name string, v float64)) error {
+	if list, ok := v.([]any); ok {
+		for i, e := range list {
+			if err := flatten(name, append(at, i), e, add); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	x, ok := v.(float64)
+	if v == nil {
+		x, ok = math.NaN(), true
+	}
+	if !ok {
+		return fmt.Errorf("%s: %v: want a number", name, v)
+	}
+	for d, i := range at {
+		mark := map[bool]string{true: "[", false: ","}[d == 0]
+		name += mark + strconv.Itoa(i+1)
+	}
+	if len(at) > 0 {
+		name += "]"
+	}
+	if m := ownPrediction.FindStringSubmatch(name); m != nil {
+		i, _ := strconv.Atoi(m[1])
+		name = fmt.Sprintf("f%d", i-1)
+	}
+	add(columnName(name), x)
+	return nil
+}
+
+var ownPrediction = regexp.MustCompile(`^f\[(\d+)\]$`)
+
+// readJSONL reads an object a draw: numbers, and arrays of them, by name.
+func readJSONL(file string, want []string) (compare.Side, error) {
+	var b builder
+	in, err := os.Open(filepath.Clean(file))
+	if err != nil {
+		return b.side, err
+	}
+	defer in.Close()
+	places := make(map[string]int)
+	d := json.NewDecoder(in)
+	for line := 1; ; line++ {
+		var object map[string]any
+		if err := d.Decode(&object); err == io.EOF {
+			break
+		} else if err != nil {
+			return b.side, fmt.Errorf("draw %d: %w", line, err)
+		}
+		if g, ok := object["gradients"].(float64); ok {
+			b.side.Gradients += g
+		}
+		delete(object, "gradients")
+		values, names := make(map[string]float64), []string(nil)
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			if numbering.MatchString(key) {
+				continue
+			}
+			err := flatten(key, nil, object[key], func(name string, v float64) {
+				if want == nil || slices.Contains(want, name) {
+					values[name], names = v, append(names, name)
+				}
+			})
+			if err != nil {
+				return b.side, fmt.Errorf("draw %d: %w", line, err)
+			}
+		}
+		if line == 1 {
+			b.side.Names = names
+			for j, name := range names {
+				places[name] = j
+			}
+		}
+		if len(values) != len(b.side.Names) {
+			return b.side, fmt.Errorf("draw %d has %d numbers, the first one %d", line, len(values),
+				len(b.side.Names))
+		}
+		columns := b.chain(fmt.Sprint(object["chain"]))
+		for name, v := range values {
+			j, ok := places[name]
+			if !ok {
+				return b.side, fmt.Errorf("draw %d has a %s, which the first one has not", line, name)
+			}
+			columns[j] = append(columns[j], v)
+		}
+	}
+	if len(b.side.Chains) == 0 {
+		return b.side, errors.New("no draws: want an object a line")
+	}
+	return b.side, nil
+}
+
+// readJSON reads the reference draws of posteriordb: a list of chains, each an object with a
+// list of numbers for each column; as it is, or the one file of a zip.
+func readJSON(file string, want []string) (side compare.Side, err error) {
+	text, err := os.ReadFile(filepath.Clean(file))
+	if err != nil {
+		return side, err
+	}
+	if strings.HasSuffix(file, ".zip") {
+		z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+		if err != nil {
+			return side, err
+		}
+		if len(z.File) != 1 {
+			return side, fmt.Errorf("%d files in the zip: want one", len(z.File))
+		}
+		f, err := z.File[0].Open()
+		if err != nil {
+			return side, err
+		}
+		defer f.Close()
+		if text, err = io.ReadAll(f); err != nil {
+			return side, err
+		}
+	}
+	var chains []map[string][]float64
+	if err := json.Unmarshal(text, &chains); err != nil {
+		return side, err
+	}
+	for c, chain := range chains {
+		if c == 0 {
+			for _, name := range slices.Sorted(maps.Keys(chain)) {
+				if want == nil || slices.Contains(want, columnName(name)) {
+					side.Names = append(side.Names, name)
+				}
+			}
+		}
+		var columns [][]float64
+		for _, name := range side.Names {
+			if len(chain[name]) == 0 || len(chain[name]) != len(chain[side.Names[0]]) {
+				return side, fmt.Errorf("chain %d: %d draws of %s: want as many of each column",
+					c+1, len(chain[name]), name)
+			}
+			columns = append(columns, chain[name])
+		}
+		side.Chains = append(side.Chains, columns)
+	}
+	if len(side.Names) == 0 {
+		return side, errors.New("no draws: want a list of chains with a list of numbers a column")
+	}
+	for j, name := range side.Names {
+		side.Names[j] = columnName(name)
+	}
+	return side, nil
+}
+
+// PosteriorDB returns the file of a posterior's reference draws in a checkout of
+// github.com/stan-dev/posteriordb.
+func PosteriorDB(folder, posterior string) (string, error) {
+	if in := filepath.Join(folder, "posterior_database"); isFolder(in) {
+		folder = in
+	}
+	about := filepath.Join(folder, "posteriors", posterior+".json")
+	text, err := os.ReadFile(about)
+	if err != nil {
+		return "", usage.Errorf("posteriordb: %w", err)
+	}
+	var p struct {
+		Reference string `json:"reference_posterior_name"`
+	}
+	if err := json.Unmarshal(text, &p); err != nil || p.Reference == "" {
+		return "", usage.Errorf("posteriordb: posterior %s has no reference draws", posterior)
+	}
+	return filepath.Join(folder, "reference_posteriors", "draws", "draws", p.Reference+".json.zip"), nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// reader returns the reader of a file's format, and the format's name.
+func reader(file string) (func(string, []string) (compare.Side, error), string) {
+	switch {
+	case isFolder(file):
+		return openZarr, "zarr"
+	case strings.HasSuffix(file, ".jsonl"):
+		return readJSONL, "JSONL"
+	case strings.HasSuffix(file, ".json"), strings.HasSuffix(file, ".json.zip"):
+		return readJSON, "JSON"
+	}
+	return readCSV, "CSV"
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,6 +23,8 @@ import (
 // judgeOptions are the flags that judge alone has.
 type judgeOptions struct {
 	references              []string
+	posteriorDB, posterior  string
+	gradients               float64
 	asJSON, checks, rebuild bool
 }
 
@@ -34,7 +37,8 @@ func judgeCommand() *cobra.Command {
 		Use:   "judge DRAWS …",
 		Short: "Compares draws of any program with reference draws, or with a posterior.",
 		Long: `Draws are CSV files, of Stan too: a row is a draw, and a column named chain tells the
-chains of a file apart; a file without it is one chain. They are compared with the draws of
+chains of a file apart; a file without it is one chain. Or JSONL with an object a draw, zarr
+folders, or the JSON of posteriordb, by the endings of their names. They are compared with the draws of
 --reference, columns by name, or with the posterior of --dataset, of which columns f0 … hold
 the predictive values at the test inputs, as sample --predictions writes them.
 
@@ -66,14 +70,20 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 	f.register(c, referenceFlags)
 	c.Flags().StringArrayVar(&o.references, "reference", nil,
 		"`FILE` of reference draws, once for each file, instead of a posterior")
+	c.Flags().StringVar(&o.posteriorDB, "posteriordb", "",
+		"`DIR` checkout of posteriordb, whose reference draws of --posterior are the reference")
+	c.Flags().StringVar(&o.posterior, "posterior", "", "`NAME` posterior of --posteriordb")
+	c.Flags().Float64Var(&o.gradients, "gradients", 0,
+		"`N` gradients that all draws cost, for the effective size per 1000 of them")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&o.checks, "checks", false,
 		"show the reference chains and their checks; judge no draws")
 	c.Flags().BoolVar(&o.rebuild, "rebuild", false,
 		"take reference chains from --out, made there if missing, not those of the program")
 	c.MarkFlagsMutuallyExclusive("json", "checks")
+	c.MarkFlagsRequiredTogether("posteriordb", "posterior")
 	for _, posterior := range []string{"dataset", "model", "checks"} {
-		c.MarkFlagsMutuallyExclusive("reference", posterior)
+		c.MarkFlagsMutuallyExclusive("reference", "posteriordb", posterior)
 	}
 	return c
 }
@@ -102,6 +112,13 @@ type judgement struct {
 func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) error {
 	var j judgement
 	var err error
+	if o.posteriorDB != "" {
+		file, err := draws.PosteriorDB(o.posteriorDB, o.posterior)
+		if err != nil {
+			return err
+		}
+		o.references = []string{file}
+	}
 	if o.references != nil {
 		var ref, own compare.Side
 		if ref, err = draws.Read(o.references, nil); err != nil {
@@ -110,6 +127,7 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 		if own, err = draws.Read(files, nil); err != nil {
 			return err
 		}
+		own.Gradients = cmp.Or(o.gradients, own.Gradients)
 		j.Report, err = compare.Sides(ref, own)
 	} else {
 		j, err = f.judgePosterior(ctx, files, o)
@@ -149,6 +167,7 @@ func (f *selection) judgePosterior(ctx context.Context, files []string, o judgeO
 	if err != nil {
 		return j, err
 	}
+	own.Gradients = cmp.Or(o.gradients, own.Gradients)
 	for o, name := range names {
 		switch has := slices.Contains(own.Names, name); {
 		case o < outputs && !has:
@@ -231,6 +250,9 @@ func printJudgement(w io.Writer, j judgement) error {
 	}{{"draws", j.Draws}, {"reference", j.Reference}} {
 		rows = append(rows, []string{side.of, fmt.Sprintf("%d in chains: %d; effective: %.0f",
 			side.Draws, side.Chains, side.Effective)})
+	}
+	if j.PerGradients > 0 {
+		rows = append(rows, []string{"effective draws per 1000 gradients", number(j.PerGradients)})
 	}
 	for _, joint := range j.Joint {
 		rows = append(rows, []string{"worst " + joint.Kind, fmt.Sprintf("%s: %s, p = %.2g",

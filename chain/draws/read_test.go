@@ -1,0 +1,152 @@
+package draws
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/compare"
+	"hambench/usage"
+)
+
+// testdata/zarr.zip holds stores that zarr 3.4 of Python wrote: in both versions of the
+// format, theta[k] = sin(0.1 i²) + (i mod 2)/4 at the i-th place of 2 chains × 70 draws × 2, and
+// n, whole numbers, in chunks of 40 draws.
+func TestZarrIsReadWithEachCodec(t *testing.T) {
+	folder := t.TempDir()
+	z, err := zip.OpenReader("testdata/zarr.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	if err := os.CopyFS(folder, z); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"v2-none", "v2-blosc", "v2-zstd", "v3-gzip", "v3-zstd", "v3-blosc"} {
+		side, err := Read([]string{filepath.Join(folder, name)}, nil)
+		if err != nil || !slices.Equal(side.Names, []string{"n", "theta[1]", "theta[2]"}) || len(side.Chains) != 2 || side.Gradients != 1400 {
+			t.Fatalf("%s: %v, %v, %g", name, side.Names, err, side.Gradients)
+		}
+		for c, chain := range side.Chains {
+			for d := range 70 {
+				i := float64((c*70 + d) * 2)
+				if chain[0][d] != float64((c*70+d)%5) || math.Abs(chain[1][d]-math.Sin(i*i*0.1)) > 1e-9 || math.Abs(chain[2][d]-math.Sin((i+1)*(i+1)*0.1)-0.25) > 1e-9 {
+					t.Fatalf("%s: chain %d, draw %d: %v, %v, %v", name, c, d, chain[0][d], chain[1][d], chain[2][d])
+				}
+			}
+		}
+	}
+	chunk := filepath.Join(folder, "v2-blosc", "posterior", "theta", "1.0.0")
+	whole, err := os.ReadFile(chunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string]func() error{
+		"v2-lzma":                      func() error { return nil },
+		"v2-blosc: the end is missing": func() error { return os.WriteFile(chunk, whole[:len(whole)/2], 0o600) },
+		"v2-blosc: nothing is there":   func() error { return os.WriteFile(chunk, nil, 0o600) },
+	} {
+		store, _, _ := strings.Cut(name, ":")
+		err := damage()
+		if err == nil {
+			_, err = Read([]string{filepath.Join(folder, store)}, nil)
+		}
+		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "array ") {
+			t.Errorf("%s: %v: want a usage error that names the array", name, err)
+		}
+	}
+}
+
+// zipped returns a zip with one file.
+func zipped(t *testing.T, text string) string {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	f, err := z.Create("draws.json")
+	if err == nil {
+		_, err = f.Write([]byte(text))
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// One file of each format has the same two chains of two columns.
+func TestFormatsHoldTheSameDraws(t *testing.T) {
+	dir := t.TempDir()
+	want := compare.Side{Names: []string{"mu", "theta[1]"}, Chains: [][][]float64{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}}
+	list := `[{"mu":[1,2],"theta[1]":[3,4]},{"theta[1]":[7,8],"mu":[5,6]}]`
+	for file, text := range map[string]string{
+		"own.csv":      "chain,draw,mu,theta0\n0,0,1,3\n1,0,5,7\n0,1,2,4\n1,1,6,8\n",
+		"stan.csv":     "# model = m\nmu,theta.1,chain\n# Adaptation\n1,3,1\n2,4,1\n5,7,2\n6,8,2\n# Elapsed\n",
+		"d.jsonl":      "{\"chain\":0,\"mu\":1,\"theta\":[3]}\n{\"chain\":0,\"mu\":2,\"theta\":[4]}\n{\"chain\":1,\"mu\":5,\"theta\":[7]}\n{\"chain\":1,\"theta\":[8],\"mu\":6}\n",
+		"d.json":       list,
+		"p/d.json.zip": zipped(t, list),
+	} {
+		path := filepath.Join(dir, file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read([]string{path}, nil)
+		if err != nil || !slices.Equal(got.Names, want.Names) {
+			t.Fatalf("%s: %v, %v", file, got.Names, err)
+		}
+		for c := range want.Chains {
+			for j := range want.Names {
+				if !slices.Equal(got.Chains[c][j], want.Chains[c][j]) {
+					t.Errorf("%s: chain %d, column %s: %v", file, c, want.Names[j], got.Chains[c][j])
+				}
+			}
+		}
+	}
+	both := []string{filepath.Join(dir, "own.csv"), filepath.Join(dir, "stan.csv")}
+	if got, err := Read(both, nil); err != nil || len(got.Chains) != 4 {
+		t.Errorf("two files: %d chains, %v", len(got.Chains), err)
+	}
+	for want, text := range map[string]string{
+		"d.json: JSON, where":         "",
+		"cost.csv: no column mu":      "x,theta0\n1,2\n",
+		"extra.csv: a column b":       "mu,theta0,b\n1,2,3\n",
+		"words.jsonl: JSONL, where ":  "",
+		"empty.csv: no header":        "",
+		"text.csv: line 2, column mu": "mu,theta0\none,2\n",
+	} {
+		file, _, _ := strings.Cut(want, ":")
+		path := filepath.Join(dir, file)
+		if text != "" || file == "empty.csv" {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Read([]string{both[0], path}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q", err, want)
+		}
+	}
+	for want, text := range map[string]string{
+		"no draws": "", "draw 2 has 1 numbers, the first one 2": "{\"a\":1,\"b\":2}\n{\"a\":1}\n", "draw 1: a: x: want a number": "{\"a\":\"x\"}\n",
+	} {
+		path := filepath.Join(dir, "bad.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read([]string{path}, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q", err, want)
+		}
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "db", "posterior_database", "posteriors"), 0o755),
+		os.WriteFile(filepath.Join(dir, "db", "posterior_database", "posteriors", "m.json"), []byte(`{"reference_posterior_name":"r"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if file, err := PosteriorDB(filepath.Join(dir, "db"), "m"); err != nil || !strings.HasSuffix(filepath.ToSlash(file), "/db/posterior_database/reference_posteriors/draws/draws/r.json.zip") {
+		t.Errorf("posteriordb: %s, %v", file, err)
+	}
+	if _, err := PosteriorDB(dir, "none"); !errors.As(err, new(*usage.Error)) {
+		t.Errorf("posteriordb without the posterior: %v", err)
+	}
+}

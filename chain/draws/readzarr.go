@@ -1,0 +1,452 @@
+package draws
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"hambench/compare"
+)
+
+// array is what is known of an array of a zarr store, of either version of the format.
+type array struct {
+	shape, chunk []int
+	kind         byte // f, i, u or b: how its elements are written
+	size         int  // of an element
+	order        binary.ByteOrder
+	fill         float64
+	dims         []string // nil if it states none
+	codecs       []codec  // in the order of decoding
+	name         func(place []int) string
+}
+
+// codec is how the bytes of a chunk were made smaller.
+type codec string
+
+// meta is the metadata of an array or a group: .zarray and .zattrs of version 2, zarr.json of
+// version 3 (zarr-specs.readthedocs.io).
+type meta struct {
+	Node       string          `json:"node_type"`
+	Shape      []int           `json:"shape"`
+	Fill       json.RawMessage `json:"fill_value"`
+	Chunks     []int           `json:"chunks"`
+	DType      json.RawMessage `json:"dtype"`
+	Order      string          `json:"order"`
+	Compressor *struct {
+		ID string `json:"id"`
+	} `json:"compressor"`
+	Filters   []any  `json:"filters"`
+	Separator string `json:"dimension_separator"`
+	DataType  string `json:"data_type"`
+	Grid      struct {
+		Name          string
+		Configuration struct {
+			Shape []int `json:"chunk_shape"`
+		}
+	} `json:"chunk_grid"`
+	Keys struct {
+		Name          string
+		Configuration struct{ Separator string }
+	} `json:"chunk_key_encoding"`
+	Codecs []struct {
+		Name          string
+		Configuration struct{ Endian string }
+	} `json:"codecs"`
+	Dimensions []string       `json:"dimension_names"`
+	Attributes map[string]any `json:"attributes"`
+}
+
+// readMeta reads the metadata of an array or a group in a folder, of whichever version.
+func readMeta(folder string) (m meta, version int, err error) {
+	for _, f := range []struct {
+		name    string
+		version int
+	}{{"zarr.json", 3}, {".zarray", 2}, {".zgroup", 2}} {
+		text, err := os.ReadFile(filepath.Join(folder, f.name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = json.Unmarshal(text, &m)
+		}
+		if err != nil {
+			return m, 0, fmt.Errorf("%s: %w", f.name, err)
+		}
+		if f.version == 2 {
+			text, err = os.ReadFile(filepath.Join(folder, ".zattrs"))
+			if err == nil {
+				err = json.Unmarshal(text, &m.Attributes)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return m, 0, fmt.Errorf(".zattrs: %w", err)
+			}
+		}
+		return m, f.version, nil
+	}
+	return m, 0, errors.New("no zarr store: want .zgroup or zarr.json in it")
+}
+
+// openZarr reads the arrays of a group of a store that have the shape (chain, draw, …): of
+// the group of predictions if these are wanted, of the posterior, or of the store itself.
+func openZarr(folder string, want []string) (compare.Side, error) {
+	var b builder
+	top, _, err := readMeta(folder)
+	if err != nil {
+		return b.side, err
+	}
+	group := "posterior"
+	if want != nil {
+		group = "predictions"
+	}
+	inside := filepath.Join(folder, group)
+	if _, err := os.Stat(inside); err != nil {
+		inside = folder
+	}
+	b.side.Gradients, _ = top.Attributes["gradients"].(float64)
+	entries, err := os.ReadDir(inside)
+	if err != nil {
+		return b.side, err
+	}
+	for _, e := range entries {
+		at := filepath.Join(inside, e.Name())
+		m, version, err := readMeta(at)
+		if !e.IsDir() || err != nil || len(m.Shape) < 2 {
+			continue
+		}
+		a, err := m.array(version)
+		if err == nil && a.kind != 0 && (a.dims == nil || slices.Equal(a.dims[:2], []string{"chain", "draw"})) {
+			err = b.addArray(at, e.Name(), a, want)
+		}
+		if err != nil {
+			return b.side, fmt.Errorf("array %s: %w", e.Name(), err)
+		}
+	}
+	if len(b.side.Names) == 0 {
+		return b.side, fmt.Errorf("no array with the dimensions chain and draw in %s", inside)
+	}
+	return b.side, nil
+}
+
+// addArray adds the columns of an array.
+func (b *builder) addArray(folder, name string, a array, want []string) error {
+	values, err := a.read(folder)
+	if err != nil {
+		return err
+	}
+	chains, draws := a.shape[0], a.shape[1]
+	if b.side.Chains == nil {
+		b.side.Chains = make([][][]float64, chains)
+	} else if len(b.side.Chains) != chains || len(b.side.Chains[0][0]) != draws {
+		return fmt.Errorf("%d × %d draws, where another array has %d × %d", chains, draws,
+			len(b.side.Chains), len(b.side.Chains[0][0]))
+	}
+	size := max(1, len(values)/max(1, chains*draws))
+	for e := range size {
+		column := elementName(name, a.shape[2:], e)
+		if want != nil && !slices.Contains(want, column) {
+			continue
+		}
+		b.side.Names = append(b.side.Names, column)
+		for c := range chains {
+			x := make([]float64, draws)
+			for i := range x {
+				x[i] = values[(c*draws+i)*size+e]
+			}
+			b.side.Chains[c] = append(b.side.Chains[c], x)
+		}
+	}
+	return nil
+}
+
+// array interprets the metadata of an array; kind is 0 if its elements are no numbers.
+func (m meta) array(version int) (a array, err error) {
+	a = array{shape: m.Shape, chunk: m.Chunks, order: binary.LittleEndian}
+	separator, prefix, kind := ".", "", strings.Trim(string(m.DType), `"`)
+	if version == 2 {
+		if names, ok := m.Attributes["_ARRAY_DIMENSIONS"].([]any); ok {
+			for _, n := range names {
+				a.dims = append(a.dims, fmt.Sprint(n))
+			}
+		}
+		if m.Separator != "" {
+			separator = m.Separator
+		}
+		if m.Compressor != nil {
+			a.codecs = []codec{codec(m.Compressor.ID)}
+		}
+		if m.Order == "F" || len(m.Filters) > 0 {
+			return a, errors.New("columns first, or filters: want order C, and none")
+		}
+		if strings.HasPrefix(kind, ">") {
+			a.order = binary.BigEndian
+		}
+		kind = strings.TrimLeft(kind, "<>|")
+	} else {
+		a.dims, a.chunk = m.Dimensions, m.Grid.Configuration.Shape
+		separator, prefix = "/", "c/"
+		if m.Keys.Name == "v2" {
+			separator, prefix = ".", ""
+		}
+		if s := m.Keys.Configuration.Separator; s != "" {
+			separator, prefix = s, strings.Replace(prefix, "/", s, 1)
+		}
+		for _, c := range slices.Backward(m.Codecs) {
+			if c.Name != "bytes" {
+				a.codecs = append(a.codecs, codec(c.Name))
+			} else if c.Configuration.Endian == "big" {
+				a.order = binary.BigEndian
+			}
+		}
+		kind = map[string]string{"float64": "f8", "float32": "f4", "int64": "i8", "int32": "i4",
+			"int16": "i2", "int8": "i1", "uint64": "u8", "uint32": "u4", "uint16": "u2", "uint8": "u1",
+			"bool": "b1"}[m.DataType]
+	}
+	if len(kind) == 2 && strings.ContainsRune("fiub", rune(kind[0])) {
+		a.kind, a.size = kind[0], int(kind[1]-'0')
+	}
+	if a.kind == 'f' && a.size < 4 {
+		a.kind = 0
+	}
+	for _, c := range a.codecs {
+		if !slices.Contains([]codec{"gzip", "zlib", "zstd", "blosc"}, c) {
+			return a, fmt.Errorf("codec %s: want none, gzip, zlib, zstd or blosc", c)
+		}
+	}
+	if len(a.chunk) != len(a.shape) || slices.Contains(a.chunk, 0) || a.dims != nil && len(a.dims) != len(a.shape) {
+		return a, fmt.Errorf("chunks %v of the shape %v: want one length each", a.chunk, a.shape)
+	}
+	a.fill = math.NaN()
+	_ = json.Unmarshal(m.Fill, &a.fill) // "NaN" is what it is already
+	a.name = func(place []int) string {
+		return prefix + strings.ReplaceAll(strings.Trim(fmt.Sprint(place), "[]"), " ", separator)
+	}
+	return a, nil
+}
+
+// read returns all elements, row-major.
+func (a array) read(folder string) ([]float64, error) {
+	total, inChunk := 1, 1
+	for d, n := range a.shape {
+		total, inChunk = total*n, inChunk*a.chunk[d]
+	}
+	out := make([]float64, total)
+	place := make([]int, len(a.shape))
+	for total > 0 {
+		data, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(a.name(place))))
+		missing := errors.Is(err, fs.ErrNotExist)
+		for i := 0; i < len(a.codecs) && err == nil; i++ {
+			data, err = a.codecs[i].decode(data)
+		}
+		if err == nil && len(data) != inChunk*a.size {
+			err = fmt.Errorf("%d bytes: want %d", len(data), inChunk*a.size)
+		}
+		if err != nil && !missing {
+			return nil, fmt.Errorf("chunk %s: %w", a.name(place), err)
+		}
+		for i := range inChunk {
+			to, rest, inside := 0, i, true
+			stride := 1
+			for d := len(a.shape) - 1; d >= 0; d-- {
+				at := place[d]*a.chunk[d] + rest%a.chunk[d]
+				rest /= a.chunk[d]
+				inside = inside && at < a.shape[d]
+				to += at * stride
+				stride *= a.shape[d]
+			}
+			switch {
+			case inside && missing:
+				out[to] = a.fill
+			case inside:
+				out[to] = a.element(data[i*a.size:])
+			}
+		}
+		if !next(place, a) {
+			break
+		}
+	}
+	return out, nil
+}
+
+// next moves a chunk's place on, the last dimension first; false after the last.
+func next(place []int, a array) bool {
+	for d := len(place) - 1; d >= 0; d-- {
+		if place[d]++; place[d]*a.chunk[d] < a.shape[d] {
+			return true
+		}
+		place[d] = 0
+	}
+	return false
+}
+
+// element reads one number.
+func (a array) element(b []byte) float64 {
+	var bits uint64
+	switch a.size {
+	case 1:
+		bits = uint64(b[0])
+	case 2:
+		bits = uint64(a.order.Uint16(b))
+	case 4:
+		bits = uint64(a.order.Uint32(b))
+	default:
+		bits = a.order.Uint64(b)
+	}
+	switch {
+	case a.kind == 'f' && a.size == 4:
+		return float64(math.Float32frombits(uint32(bits)))
+	case a.kind == 'f':
+		return math.Float64frombits(bits)
+	case a.kind == 'i':
+		shift := 64 - 8*a.size
+		return float64(int64(bits<<shift) >> shift)
+	}
+	return float64(bits)
+}
+
+// decode undoes a codec.
+func (c codec) decode(data []byte) ([]byte, error) {
+	var r io.Reader
+	var err error
+	switch c {
+	case "gzip":
+		r, err = gzip.NewReader(bytes.NewReader(data))
+	case "zlib":
+		r, err = zlib.NewReader(bytes.NewReader(data))
+	case "zstd":
+		return unzstd(data)
+	default:
+		return unblosc(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+func unzstd(data []byte) ([]byte, error) {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.DecodeAll(data, nil)
+}
+
+// Blosc's header (github.com/Blosc/c-blosc, README_CHUNK_FORMAT): flags, bytes of an element,
+// of all data, of a block, and then the place of each block.
+const (
+	bloscHeader                   = 16
+	bloscShuffled, bloscCopied    = 0x1, 0x2
+	bloscBits, bloscWhole         = 0x4, 0x10
+	bloscLZ4, bloscZlib, bloscZst = 1, 3, 4
+	bloscStream                   = 128 // shortest of a block's streams, one a byte of an element
+)
+
+var errBlosc = errors.New("blosc: the chunk ends early, or is none")
+
+// unblosc undoes Blosc 1 with lz4, zlib or zstd.
+func unblosc(data []byte) (out []byte, err error) {
+	defer func() {
+		if recover() != nil { // a length beyond the data
+			err = errBlosc
+		}
+	}()
+	flags, element := data[2], int(data[3])
+	word := func(at int) int { return int(binary.LittleEndian.Uint32(data[at:])) }
+	total, block := word(4), word(8)
+	if flags&bloscCopied != 0 {
+		return data[bloscHeader : bloscHeader+total], nil
+	}
+	if flags&bloscBits != 0 {
+		return nil, errors.New("blosc with shuffled bits: want bytes, or none")
+	}
+	for i := 0; i*block < total; i++ {
+		length := min(block, total-i*block)
+		streams := 1
+		if flags&bloscWhole == 0 && element <= bloscHeader && length == block && block/element >= bloscStream {
+			streams = element
+		}
+		at := word(bloscHeader + 4*i)
+		var part []byte
+		for range streams {
+			n := word(at)
+			body := data[at+4 : at+4+n]
+			at += 4 + n
+			if n < length/streams {
+				switch flags >> 5 {
+				case bloscLZ4:
+					body, err = unlz4(body, length/streams)
+				case bloscZlib:
+					body, err = codec("zlib").decode(body)
+				case bloscZst:
+					body, err = unzstd(body)
+				default:
+					err = errors.New("blosc with blosclz or snappy: want lz4, zlib or zstd")
+				}
+				if err != nil {
+					return nil, err
+				}
+			}
+			part = append(part, body...)
+		}
+		if len(part) != length {
+			return nil, errBlosc
+		}
+		if flags&bloscShuffled != 0 && element > 1 {
+			part = unshuffle(part, element)
+		}
+		out = append(out, part...)
+	}
+	return out, nil
+}
+
+// unshuffle puts the bytes of elements together again.
+func unshuffle(b []byte, size int) []byte {
+	out, n := slices.Clone(b), len(b)/size
+	for i := range n {
+		for k := range size {
+			out[i*size+k] = b[k*n+i]
+		}
+	}
+	return out
+}
+
+// unlz4 decodes a block of LZ4 (github.com/lz4/lz4, lz4_Block_format).
+func unlz4(in []byte, length int) ([]byte, error) {
+	out := make([]byte, 0, length)
+	long := func(n int) int { // 15 has more bytes, up to one below 255
+		for more := n == 15; more; in = in[1:] {
+			n += int(in[0])
+			more = in[0] == 255
+		}
+		return n
+	}
+	for len(in) > 0 {
+		token := in[0]
+		in = in[1:]
+		n := long(int(token >> 4))
+		out, in = append(out, in[:n]...), in[n:]
+		if len(in) == 0 {
+			break
+		}
+		back := int(binary.LittleEndian.Uint16(in))
+		in = in[2:]
+		for range long(int(token&15)) + 4 {
+			out = append(out, out[len(out)-back])
+		}
+	}
+	return out, nil
+}
