@@ -102,7 +102,13 @@ var (
 		{Name: "claim", Kind: table.Number},
 		{Name: "constant", Kind: table.Number},
 		{Name: "uncertainty", Kind: table.Number},
-		{Name: "closed_form", Kind: table.Number},
+		// what the law of orders predicts of the constant, and of the order, or why not
+		{Name: "predicted", Kind: table.Number},
+		{Name: "predicted_order", Kind: table.Number},
+		{Name: "predicted_reason", Kind: table.Text},
+		{Name: "apart", Kind: table.Truth}, // the constant is another
+		{Name: "k_h_omega", Kind: table.Number},
+		{Name: "c_over_omega", Kind: table.Number},
 		{Name: "verdict", Kind: table.Text},
 		{Name: "radius", Kind: table.Number}, // spectral, where it is at least 1
 		{Name: "kolmogorov", Kind: table.Number},
@@ -353,8 +359,15 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 				values["relative_error"] = o.Relative[i]
 				values["relative_resolution"] = o.RelativeResolution[i]
 			}
-			if v, ok := r.ClosedForm[o.Name]; ok {
-				values["closed_form"] = v
+			if o.PredictedOrder > 0 {
+				values["predicted"], values["predicted_order"] = o.Predicted, o.PredictedOrder
+				values["apart"] = o.Apart
+			}
+			if o.Reason != "" {
+				values["predicted_reason"] = o.Reason
+			}
+			if i < len(r.Epochs) {
+				values["k_h_omega"], values["c_over_omega"] = r.Epochs[i], r.Damping
 			}
 			share(ErrorRecord, values)
 		}

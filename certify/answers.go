@@ -52,7 +52,7 @@ func (o *Options) checkAnswers() error {
 			return usage.Errorf("budget %v: want a finite number of gradients > 0", n)
 		}
 	}
-	if o.OneStep && (o.Budgets != nil || o.Stability || o.Distances || o.Energy) {
+	if o.OneStep && o.answers() {
 		return usage.Errorf("one step has no stationary law to take averages of: want budgets, " +
 			"stability, distances and energies without it")
 	}
@@ -63,10 +63,15 @@ func (o *Options) checkAnswers() error {
 	return nil
 }
 
+// answers reports whether more is asked for than errors and orders.
+func (o *Options) answers() bool {
+	return o.Budgets != nil || o.Stability || o.Distances || o.Energy
+}
+
 // answer fills in what the options ask for; points are those at the row's steps.
 func (c *certification) answer(ctx context.Context, row *Row, points []markov.Point) error {
 	o := c.options
-	if c.degeneracy != "" || o.Budgets == nil && !o.Stability && !o.Distances && !o.Energy {
+	if c.degeneracy != "" || !o.answers() {
 		return nil
 	}
 	row.K, row.Friction = o.Problem.Batches(), o.Problem.Friction

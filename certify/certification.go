@@ -8,10 +8,7 @@ import (
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 
-	"hambench/certify/gaussian"
 	"hambench/certify/markov"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // solver solves for an integrator on an engine's problem, and keeps what does
@@ -23,11 +20,13 @@ type solver struct {
 	// known holds the chains made so far, by their step. What they find out about a step
 	// serves all schemes.
 	known map[float64]markov.Chain
+	// solved holds the points with all of the data, which serve a row and predictions.
+	solved map[float64]markov.Point
 }
 
 // newSolver returns a solver that has found nothing yet.
 func newSolver(o *Options, e markov.Engine, m integrators.Integrator) *solver {
-	return &solver{e, o, m, make(map[float64]markov.Chain)}
+	return &solver{e, o, m, make(map[float64]markov.Chain), make(map[float64]markov.Point)}
 }
 
 // prepared returns the integrator at a step, taken apart by the engine. An error says that the
@@ -67,7 +66,8 @@ func (o *Options) integrator(m integrators.Integrator, h float64) (*integrators.
 // stationary law. Once the context is done, its error is returned.
 func (s *solver) at(ctx context.Context, m minibatch.Scheme,
 	h float64) (at markov.Point, err error) {
-	if err := ctx.Err(); err != nil {
+	at, known := s.solved[h]
+	if err := ctx.Err(); err != nil || known && m.Whole() {
 		return at, err
 	}
 	p, err := s.prepared(h)
@@ -76,6 +76,9 @@ func (s *solver) at(ctx context.Context, m minibatch.Scheme,
 	}
 	at, err = p.Solve(ctx, m, s.options.EveryStep)
 	at.H = h
+	if m.Whole() && err == nil {
+		s.solved[h] = at
+	}
 	return at, err
 }
 
@@ -96,10 +99,12 @@ type certification struct {
 	// factors for precisions and shifts, nil if they do not.
 	asked, judged *solver
 	amplified     []float64
-	decides       bool    // find orders, not errors alone
-	onPoint       func()  // called when a point is done
-	degeneracy    Verdict // Frozen, Silent or Adrift: there is nothing to solve
-	lawless       bool    // at no step that was taken is there a stationary law
+	decides       bool        // find orders, not errors alone
+	onPoint       func()      // called when a point is done
+	law           *prediction // nil if it is not asked for
+	beyond        bool        // there are too many orders of the batches for exact errors
+	degeneracy    Verdict     // Frozen, Silent or Adrift: there is nothing to solve
+	lawless       bool        // at no step that was taken is there a stationary law
 }
 
 // row finds the errors, what else is asked for, and the orders.
@@ -116,12 +121,14 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	if o.OneStep {
 		row.Observe = "one-step"
 	}
-	row.ClosedForm = c.closedForm()
+	if !c.asked.method.PositionOnly {
+		row.Setting = o.setting(c.batches())
+	}
 	// A degenerate chain has no errors at any step.
 	var points []markov.Point
 	for _, h := range o.Steps {
 		p := markov.LostPoint(len(c.asked.Observables()))
-		if c.degeneracy == "" {
+		if c.degeneracy == "" && !c.beyond {
 			var err error
 			if p, err = c.asked.at(ctx, c.scheme, h); err != nil {
 				return row, err
@@ -148,6 +155,14 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 	return row, nil
 }
 
+// batches is the number of the scheme's batches.
+func (c *certification) batches() int {
+	if c.scheme.Whole() {
+		return 1
+	}
+	return c.options.Problem.Batches()
+}
+
 // judges reports whether an observable is one of the integrator's state: all are, but those of
 // the momentum of an integrator without one.
 func (c *certification) judges(observable int) bool {
@@ -172,7 +187,7 @@ func (c *certification) pace() markov.Pace {
 // mostOwnNodes. The row is told the steps that were added.
 func (c *certification) decide(ctx context.Context, row *Row,
 	known []markov.Point) (findings []finding, err error) {
-	if !c.decides || c.degeneracy != "" {
+	if !c.decides || c.degeneracy != "" || c.beyond {
 		// Nothing is found, and the verdict is another one.
 		for range c.asked.Observables() {
 			findings = append(findings, unknown())
@@ -298,6 +313,7 @@ func (c *certification) observable(i int, name string, points []markov.Point,
 	// What the errors decide, and below it what kept them from deciding.
 	claimed := c.claim(i)
 	out.Claim, out.Verdict = Number(claimed), f.verdict(claimed)
+	c.foresee(i, f, &out)
 	// A bound below the claim says what lower terms may be in the error at the smallest step.
 	smallest := slices.Index(c.options.Steps, slices.Min(c.options.Steps))
 	switch {
@@ -311,6 +327,10 @@ func (c *certification) observable(i int, name string, points []markov.Point,
 	switch {
 	case c.degeneracy != "":
 		out.Verdict = c.degeneracy
+	case c.beyond && out.PredictedOrder > 0:
+		out.Verdict = Alone
+	case c.beyond:
+		out.Verdict = Inconclusive
 	case c.lawless:
 		out.Verdict = Lawless
 	case !stable:
@@ -334,18 +354,4 @@ func radii(points []markov.Point) []Number {
 		}
 	}
 	return out
-}
-
-// closedForm returns the sizes of the closed form's errors, by the names of the row's
-// observables and as they measure them, of a chain that it is the expansion of: an exact flow
-// of each batch under random orders, seen at the ends of epochs. It is nil for any other.
-func (c *certification) closedForm() map[string]Number {
-	e, ok := c.asked.Engine.(*gaussian.Engine)
-	_, random := c.scheme.Visits.(minibatch.Permutation)
-	if !ok || !random || !c.asked.method.Needs.Affine || c.options.EveryStep || c.amplified != nil {
-		return nil
-	}
-	mean, cov := e.ClosedForm()
-	return map[string]Number{"theta.mean": Number(mat.Norm(mean, 2)),
-		"theta.cov": Number(markov.Stretch(cov.RawMatrix().Data))}
 }

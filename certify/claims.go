@@ -25,13 +25,16 @@ const (
 	Frozen Verdict = "theta never moves"
 	Silent Verdict = "does not depend on its noise"
 	Adrift Verdict = "does not depend on its force"
+	// Alone: there are too many orders of the batches for exact errors, and the prediction
+	// stands alone.
+	Alone Verdict = "prediction alone"
 	// Inconclusive: the resolved errors decide nothing.
 	Inconclusive Verdict = "inconclusive"
 )
 
 // verdicts are all verdicts, from the mildest to the most serious.
 var verdicts = []Verdict{
-	Exact, Confirmed, Inconclusive, Unstable, Lawless, Frozen, Silent, Adrift, Refuted,
+	Exact, Confirmed, Alone, Inconclusive, Unstable, Lawless, Frozen, Silent, Adrift, Refuted,
 }
 
 // Verdicts returns all verdicts, from an exact law to a refuted claim.

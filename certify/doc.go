@@ -17,8 +17,7 @@
 // truncation in each, and the order. Orders are statements with evidence: the
 // signed errors at several steps are interpolated in powers of the step, in
 // coordinates in which the target is N(0, I), so that units do not matter.
-// Row.ClosedForm has the term that random orders add to an exact flow, found
-// without an engine.
+// Beside a constant stands what the law of orders predicts of it (predict.go).
 //
 // Both see a law as a vector on which a step acts linearly: package markov has the
 // mini-batch schemes, once for both, package probe the steps, and package cost what rows say

@@ -174,11 +174,12 @@ func interpolate(nodes []node, q int) coefficient {
 
 // finding holds what an error's expansion says of its order.
 type finding struct {
-	order       float64 // below 0 of an error that grows as h falls; NaN if not known
-	uncertainty float64 // of the leading coefficient, relative to it; +Inf if not known
-	constant    float64 // of h^order; NaN if not known
-	atLeast     float64 // all lower coefficients are bounded; NaN if order is known, or nothing
-	atMost      float64 // a coefficient that differs from 0; NaN if none does
+	order       float64   // below 0 of an error that grows as h falls; NaN if not known
+	uncertainty float64   // of the leading coefficient, relative to it; +Inf if not known
+	constant    float64   // of h^order; NaN if not known
+	leading     []float64 // the coefficient of h^order that constant is the size of; or nil
+	atLeast     float64   // all lower coefficients are bounded; NaN if order is known, or nothing
+	atMost      float64   // a coefficient that differs from 0; NaN if none does
 	limits      []float64
 	seen        bool    // some error is above its bound
 	visible     float64 // the highest order of an error that would have been seen
@@ -225,6 +226,8 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 		f.atMost = float64(q)
 		f.order, f.uncertainty = f.atMost, max(c.bound, c.spread)/c.size
 		f.constant = c.size * math.Pow(p.Fast, float64(q))
+		f.leading = floats.ScaleTo(make([]float64, len(c.value)), math.Pow(p.Fast, float64(q)),
+			c.value)
 		return f
 	}
 	if p.Memory > 0 {
@@ -280,6 +283,23 @@ func unfallen(nodes []node, size func([]float64) float64) (c coefficient) {
 
 // levelOver is the ratio of steps over which an error of order 1 falls as much.
 const levelOver = 30
+
+// lacks reports whether no term of a power, nor of a lower one, is in the error.
+func (f finding) lacks(power int) bool {
+	return len(f.limits) > power || !f.seen && f.visible > float64(power)
+}
+
+// contradicts reports whether an error with a leading coefficient of a size, known but for
+// unsure, is not the one that was found.
+func (f finding) contradicts(order int, size, unsure float64) bool {
+	switch found := float64(order); {
+	case f.order < found:
+		return true
+	case f.order == found:
+		return math.Abs(f.constant-size) > f.uncertainty*f.constant+unsure
+	}
+	return len(f.limits) > order && size > f.limits[order]+unsure
+}
 
 // below bounds what the terms below the order that is known at least may add
 // to the error at a step.

@@ -1,9 +1,41 @@
 package certify
 
 import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/certify/markov"
 	"hambench/certify/probe"
+	"hambench/chain/minibatch"
 	"hambench/integrators"
 )
+
+// Setting says where a chain stands between the law of orders and that of heat (docs/theory.md):
+// the target's frequencies, and beside the highest of them, ω, an epoch at each step and the
+// friction. It has no numbers of a chain without a momentum.
+type Setting struct {
+	Low     Number   `json:"omega_min,omitempty"` // see Problem.Frequencies
+	High    Number   `json:"omega_max,omitempty"`
+	Epochs  []Number `json:"k_h_omega,omitempty"`    // Kηω at each step
+	Damping Number   `json:"c_over_omega,omitempty"` // the fastest rate of C M⁻¹, over ω
+}
+
+// setting is that of a row of the problem, under a scheme of k batches.
+func (o *Options) setting(k int) (s Setting) {
+	low, high := o.Problem.Frequencies(o.InvMass)
+	s.Low, s.High = Number(low), Number(high)
+	for _, h := range o.Steps {
+		s.Epochs = append(s.Epochs, Number(float64(k)*h*high))
+	}
+	rate := o.Problem.Friction
+	if o.InvMass != nil {
+		rate *= floats.Max(o.InvMass)
+	}
+	s.Damping = Number(rate / high)
+	return s
+}
 
 // ResponseOf returns how a step of an integrator, with its own parameters, answers to the
 // gradient of its batch, on which the coefficient of the law of orders rests; or the reason for
@@ -39,3 +71,117 @@ func ResponseOf(m integrators.Integrator, values map[string]float64,
 	}
 	return r, reason, err
 }
+
+// randomOrders returns the reason for which the law of orders is not one of a scheme; "" for
+// the schemes that take all batches once in a random order.
+func randomOrders(m minibatch.Scheme) string {
+	switch m.Visits.(type) {
+	case minibatch.Permutation, minibatch.Palindrome:
+		return ""
+	case minibatch.Single:
+		return "every step takes all of the data"
+	case minibatch.Independent:
+		return "batches that are drawn independently add heat, of order 1"
+	}
+	return "the scheme does not take the batches in a random order"
+}
+
+// prediction is what the law of orders needs to know of an integrator on a problem; the reason
+// says why it is not proven there.
+type prediction struct {
+	reason   string
+	response probe.Response
+	own      []finding // with all of the data at every step, by observable
+}
+
+// predict returns what is needed to predict the errors of the integrator of a certification with
+// all of the data.
+func (c certification) predict(ctx context.Context) (*prediction, error) {
+	var out prediction
+	o := c.options
+	switch {
+	case o.OneStep:
+		out.reason = "one step has no stationary law"
+	case !o.estimation().Plain():
+		out.reason = "the gradients are not those of the batches"
+	case o.Problem.Batches() == 1:
+		out.reason = "there is one batch"
+	}
+	if out.reason != "" {
+		return &out, nil
+	}
+	var err error
+	out.response, out.reason, err = ResponseOf(c.asked.method, o.Values, o.Problem.Friction)
+	if err != nil || out.reason != "" {
+		return &out, err
+	}
+	if c.scheme, err = minibatch.Builtin().Lookup("full"); err != nil {
+		return nil, err
+	}
+	var points []markov.Point
+	for _, h := range o.Steps {
+		p, err := c.asked.at(ctx, c.scheme, h)
+		if err != nil {
+			return nil, err
+		}
+		points = append(points, p)
+	}
+	c.decides, c.onPoint = true, func() {}
+	out.own, err = c.decide(ctx, &Row{}, points)
+	return &out, err
+}
+
+// withinEpoch is the mean of j(K − j)/(K − 1) over the ends of outer steps, j the steps of the
+// epoch by then: what the momentum's covariance has more there, in η² E δδᵀ.
+func withinEpoch(k, inner int) float64 {
+	sum := 0.0
+	for outer := range k { // as many make whole epochs
+		j := float64(outer * inner % k)
+		sum += j * (float64(k) - j) / float64(k-1)
+	}
+	return sum / float64(k)
+}
+
+// foresee states in an observable what the law of orders predicts, the size of the signed sum of
+// the integrator's own leading coefficient and of what random orders add, or why it predicts
+// nothing; and whether that is not what was found.
+func (c *certification) foresee(i int, f finding, out *Observable) {
+	out.Predicted, out.Reason = Number(math.NaN()), randomOrders(c.scheme)
+	switch {
+	case out.Reason != "":
+		return
+	case c.degeneracy != "":
+		out.Reason = "the step is not that of a sampler"
+		return
+	case c.law == nil:
+		out.Reason = "no orders are asked for"
+		return
+	case c.law.reason != "":
+		out.Reason = c.law.reason
+		return
+	}
+	k, within := c.options.Problem.Batches(), 0.0
+	if c.options.EveryStep {
+		within = withinEpoch(k, c.options.Inner)
+	}
+	added := c.asked.RandomOrders(c.law.response.Coefficient(k), within)[i]
+	own, order, unsure := c.law.own[i], 2, lawError*c.asked.Size(i, added)
+	switch {
+	case own.order == 1: // random orders add nothing of that order
+		order, added = 1, own.leading
+	case own.order == 2:
+		floats.Add(added, own.leading)
+	case !(own.order > 2) && !own.lacks(2):
+		out.Reason = "the integrator's own error of order 1 or 2 is not known"
+		return
+	}
+	if own.order <= 2 {
+		unsure += own.uncertainty * own.constant
+	}
+	size := c.asked.Size(i, added)
+	out.Predicted, out.PredictedOrder = Number(size), order
+	out.Apart = c.amplified == nil && f.contradicts(order, size, unsure)
+}
+
+// lawError bounds the relative rounding of the law's coefficient.
+const lawError = 1e-6

@@ -24,10 +24,8 @@ type Row struct {
 	Amplified []float64 `json:"amplified,omitempty"`
 	// Spectral radius of a period at each step where it is ≥ 1, else null.
 	Radii []Number `json:"radii,omitempty"`
-	// By observable, the constant of h² that a closed form predicts; exact flows under random
-	// orders only.
-	ClosedForm  map[string]Number `json:"closed_form,omitempty"`
-	Observables []Observable      `json:"observables"`
+	Setting
+	Observables []Observable `json:"observables"`
 	Answers
 }
 
@@ -50,6 +48,13 @@ type Observable struct {
 	Uncertainty Number `json:"uncertainty"` // of that coefficient, relative to it
 	// That coefficient's size; NaN if the batches' differences were amplified.
 	Constant Number `json:"constant"`
+	// What docs/theory.md predicts of Constant, of an error of order PredictedOrder; NaN where
+	// nothing is proven, for a Reason.
+	Predicted      Number `json:"predicted"`
+	PredictedOrder int    `json:"predicted_order,omitempty"`
+	Reason         string `json:"predicted_reason,omitempty"`
+	// The prediction is not what was found: they differ by more than the uncertainties.
+	Apart bool `json:"apart,omitempty"`
 	// A lower bound on the order, where it is not known, up to the claim.
 	AtLeast Number `json:"at_least"`
 	// Where AtLeast is known: what terms below it may add to the relative error at the
@@ -80,8 +85,17 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(n))
 }
 
-// plainRow is a Row without its methods.
-type plainRow Row
+// UnmarshalJSON reads what is not predicted as NaN, in records without predictions, too.
+func (o *Observable) UnmarshalJSON(b []byte) error {
+	o.Predicted = Number(math.NaN())
+	return json.Unmarshal(b, (*plainObservable)(o))
+}
+
+// plainRow is a Row without its methods, and plainObservable an Observable.
+type (
+	plainRow        Row
+	plainObservable Observable
+)
 
 // UnmarshalJSON reads what a Row writes. Numbers that are not finite are null there:
 // +Inf wherever NaN would have no meaning, which only the row's other numbers tell.
@@ -89,8 +103,18 @@ func (r *Row) UnmarshalJSON(b []byte) error {
 	// It stays NaN where it is absent, since none is known, and is nil where it is null, since
 	// no step is too large.
 	r.StableStep = new(Number(math.NaN()))
-	if err := json.Unmarshal(b, (*plainRow)(r)); err != nil {
+	// Records of before 2026-11-24 have predictions, of order 2, at the row.
+	old := struct {
+		*plainRow
+		ClosedForm map[string]Number `json:"closed_form"`
+	}{plainRow: (*plainRow)(r)}
+	if err := json.Unmarshal(b, &old); err != nil {
 		return err
+	}
+	for i := range r.Observables {
+		if v, ok := old.ClosedForm[r.Observables[i].Name]; ok {
+			r.Observables[i].Predicted, r.Observables[i].PredictedOrder = v, 2
+		}
 	}
 	if r.StableStep == nil {
 		r.StableStep = new(Number(math.Inf(1)))

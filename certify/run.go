@@ -118,11 +118,11 @@ func (o *Options) complete() (markov.Engine, error) {
 	by, k := o.estimation(), o.Problem.Batches()
 	if len(o.Schemes) == 0 {
 		o.Schemes = slices.DeleteFunc(ExactSchemes(), func(s minibatch.Scheme) bool {
-			return cmp.Or(o.Problem.TakesScheme(s), by.CheckScheme(s, k)) != nil
+			return cmp.Or(o.TakesScheme(s), by.CheckScheme(s, k)) != nil
 		})
 	}
 	for _, s := range o.Schemes {
-		if err := cmp.Or(o.Problem.TakesScheme(s), by.CheckScheme(s, k)); err != nil {
+		if err := cmp.Or(o.TakesScheme(s), by.CheckScheme(s, k)); err != nil {
 			return nil, err
 		}
 		if err := s.CheckVisits(k); err != nil {
@@ -168,6 +168,15 @@ func (o *Options) complete() (markov.Engine, error) {
 	return e, nil
 }
 
+// TakesScheme returns what keeps a scheme from rows of what is asked, as a usage error, or nil.
+// Beyond exact sums rows under random orders have predictions alone.
+func (o *Options) TakesScheme(s minibatch.Scheme) error {
+	if randomOrders(s) == "" && !o.answers() && !o.OneStep && markov.CheckScheme(s) == nil {
+		return nil
+	}
+	return o.Problem.TakesScheme(s)
+}
+
 // refuse returns what keeps an integrator from what is asked, as a usage error that names
 // both, or nil.
 func (o *Options) refuse(m integrators.Integrator) error {
@@ -193,7 +202,10 @@ func (o *Options) engine() (markov.Engine, error) {
 	if o.Problem.Kind == Gaussian {
 		p := gaussian.Problem{Batches: o.Problem.gaussian, Friction: o.Problem.Friction,
 			InvMass: o.InvMass, By: o.estimation()}
-		if err := p.CheckMemory(o.Schemes); err != nil {
+		exact := slices.DeleteFunc(slices.Clone(o.Schemes), func(s minibatch.Scheme) bool {
+			return o.Problem.TakesScheme(s) != nil
+		})
+		if err := p.CheckMemory(exact); err != nil {
 			return nil, usage.Errorf("problem %q: %w", o.Problem.Name, err)
 		}
 		g, err := gaussian.New(p)
@@ -256,20 +268,30 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 	if err != nil {
 		return nil, err
 	}
+	all, err := e.Whole()
+	if err != nil {
+		return nil, err
+	}
+	whole, err := o.certification(all, m)
+	if err != nil {
+		return nil, err
+	}
 	var rows []Row
+	var law *prediction
 	for i, s := range o.Schemes {
-		// A scheme without mini-batches has the problem of all data for its own.
-		c, solved := batches, 0.0 // points
-		if s.Whole() {
-			all, err := e.Whole()
-			if err != nil {
-				return nil, err
-			}
-			if c, err = o.certification(all, m); err != nil {
+		if decides && degeneracy == "" && law == nil && randomOrders(s) == "" {
+			if law, err = whole.predict(ctx); err != nil {
 				return nil, err
 			}
 		}
-		c.scheme, c.degeneracy, c.decides, c.onPoint = s, degeneracy, decides, func() {
+		// A scheme without mini-batches has the problem of all data for its own.
+		c, solved := batches, 0.0 // points
+		if s.Whole() {
+			c = whole
+		}
+		c.scheme, c.degeneracy, c.law = s, degeneracy, law
+		c.beyond = o.Problem.TakesScheme(s) != nil
+		c.decides, c.onPoint = decides, func() {
 			solved++
 			share := min(1, solved/float64(len(o.Steps)+ownNodes))
 			progress((float64(i) + share) / float64(len(o.Schemes)))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hambench/integrators/estimators"
+	"hambench/internal/distinct"
 	"hambench/internal/table"
 )
 
@@ -18,7 +19,8 @@ import (
 // columns in the order of the numbers that it is given.
 func WriteTable(w io.Writer, rows []Row) error {
 	header := []string{"problem", "integrator", "scheme", "observable",
-		"relative error at smallest h", "slopes", "order", "constant", "claim", "verdict"}
+		"relative error at smallest h", "slopes", "order", "constant", "predicted", "claim",
+		"verdict"}
 	var lines [][]string
 	for _, r := range rows {
 		name := r.Name()
@@ -26,12 +28,12 @@ func WriteTable(w io.Writer, rows []Row) error {
 			// In the order of the header.
 			lines = append(lines, []string{
 				r.Problem, name, r.Scheme, o.Name, r.finest(o), formatSlopes(o.Slopes),
-				formatOrder(o), format("%.4g", o.Constant), formatClaim(o.Claim),
-				r.formatVerdict(o),
+				formatOrder(o), format("%.4g", o.Constant), o.formatPredicted(),
+				formatClaim(o.Claim), r.formatVerdict(o),
 			})
 		}
 	}
-	if err := table.Write(w, header, lines, 0, 0, 0, 0, 2, 3, 0, 1, 0, 0); err != nil {
+	if err := table.Write(w, header, lines, 0, 0, 0, 0, 2, 3, 0, 1, 1, 0, 0); err != nil {
 		return err
 	}
 	grows := func(o Observable) bool { return o.Order < 0 }
@@ -45,12 +47,58 @@ func WriteTable(w io.Writer, rows []Row) error {
 			break
 		}
 	}
+	if err := writeSettings(w, rows); err != nil {
+		return err
+	}
 	return table.Note(w,
 		"order: the lowest power of the step that is certain to be in the error; claim: a lower "+
 			"bound on it.",
 		"confirmed: the order is at least the claim; exact: no error, where one of order 4 "+
 			"would be seen;",
 		"refuted: a lower power is certain; inconclusive: the errors decide nothing.")
+}
+
+// writeSettings prints, for each problem, how long an epoch is beside the highest frequency, and
+// below them what predictions are. Rows of all data at every step have no epoch.
+func writeSettings(w io.Writer, rows []Row) error {
+	var lines []string
+	apart, alone := false, false
+	for _, r := range rows {
+		for _, o := range r.Observables {
+			apart, alone = apart || o.Apart, alone || o.Verdict == Alone
+		}
+		if len(r.Epochs) > 0 && r.Scheme != "full" {
+			lines = distinct.Append(lines, fmt.Sprintf("%s: K·h·ω from %.3g to %.3g, C/ω = %.3g, with "+
+				"frequencies from %.3g to ω = %.3g.", r.Problem, slices.Max(r.Epochs),
+				slices.Min(r.Epochs), r.Damping, r.Low, r.High))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	lines = append(lines, "predicted: the constant by the law of orders, K·h·max(ω, C) ≪ 1 "+
+		"(docs/theory.md); -: not proven, --json says why.")
+	if apart {
+		lines = append(lines, "apart: the constant is not the one predicted: the step, or what the "+
+			"batches share, is not as the law assumes.")
+	}
+	if alone {
+		lines = append(lines, "prediction alone: too many orders of the batches for exact errors.")
+	}
+	return table.Note(w, lines...)
+}
+
+// formatPredicted is the constant that is predicted, with its power of the step where that is
+// not the order found.
+func (o Observable) formatPredicted() string {
+	s := format("%.4g", o.Predicted)
+	if o.PredictedOrder > 0 && o.Predicted != 0 && float64(o.Order) != float64(o.PredictedOrder) {
+		s += fmt.Sprintf(" h^%d", o.PredictedOrder)
+	}
+	if o.Apart {
+		s += " (apart)"
+	}
+	return s
 }
 
 // finest is the relative error at the smallest step, "< bound" where it is not resolved, or

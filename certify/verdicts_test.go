@@ -377,6 +377,8 @@ func falseVerdict(o Observable, truth float64) error {
 		return fmt.Errorf("false verdict %s, order %v ± %v, at least %v", o.Verdict, o.Order, o.Uncertainty, o.AtLeast)
 	case !math.IsNaN(order) && order != truth:
 		return fmt.Errorf("false order %v ± %v", o.Order, o.Uncertainty)
+	case o.Apart:
+		return fmt.Errorf("false prediction %v h^%d of %v ± %v", o.Predicted, o.PredictedOrder, o.Constant, o.Uncertainty)
 	case float64(o.AtLeast) > truth:
 		return fmt.Errorf("false bound: order at least %v", o.AtLeast)
 	}

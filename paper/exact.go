@@ -224,7 +224,7 @@ func growth(of []*evaluation, expected func(k float64) float64) Finding {
 		}
 		ks = append(ks, k)
 		x, y = append(x, math.Log(expected(k))), append(y, math.Log(c))
-		text := fmt.Sprintf("%.5f ± %.1g, closed form %.5f", c, c*unsure, r.Number("closed_form"))
+		text := fmt.Sprintf("%.5f ± %.1g, closed form %.5f", c, c*unsure, r.Number("predicted"))
 		f.note(fmt.Sprintf("constant of η², K = %g", k), c, text)
 	}
 	if len(x) < 3 {
@@ -282,7 +282,7 @@ func closedForm(of []*evaluation) Finding {
 	compared, worst := 0, 0.0 // constants known to three digits, and their largest difference
 	for _, g := range of[0].selected.GroupBy("key", "scheme", "observable") {
 		r := g.Rows()[0]
-		constant, predicted := r.Number("constant"), r.Number("closed_form")
+		constant, predicted := r.Number("constant"), r.Number("predicted")
 		order, unsure := r.Number("order"), r.Number("uncertainty")
 		off := math.Abs(constant/predicted - 1)
 		switch {
@@ -301,7 +301,7 @@ func closedForm(of []*evaluation) Finding {
 		}
 	}
 	toy := of[1].selected.Rows()[0]
-	vanishes, ofOrder2 := toy.Number("closed_form") == 0, toy.Number("order") == 2
+	vanishes, ofOrder2 := toy.Number("predicted") == 0, toy.Number("order") == 2
 	f.Summary = sprint(of[0].Summary, compared, worst)
 	switch {
 	case f.Verdict == Refuted || !vanishes || ofOrder2:

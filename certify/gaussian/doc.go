@@ -17,6 +17,6 @@
 //   - amplify.go: the problem by which orders are decided, and the pace of the dynamics.
 //
 // Apart from these: averages.go (variances of averages, by second and fourth moments),
-// distance.go, onestep.go (weak orders) and closedform.go (what random orders add to exact
-// flows, without a chain).
+// distance.go, onestep.go (weak orders) and randomorders.go (what random orders add, without a
+// chain).
 package gaussian

@@ -22,6 +22,10 @@ type Engine interface {
 	// orders are decided, and by what factors the batches differ more in it (see
 	// Row.Amplified; nil if they do not).
 	Judging() (Engine, []float64, error)
+	// RandomOrders are the coefficients of h² that random orders of the batches add to signed
+	// errors, by observable: the potential U becomes U + ch² E δᵀM⁻¹δ, δ the difference of a
+	// batch's gradient from the mean, and the momentum's covariance wh² E δδᵀ more.
+	RandomOrders(c, w float64) [][]float64
 	// Prepare takes an integrator apart at its step size; what it finds
 	// serves every scheme.
 	Prepare(in *integrators.Instance) (Chain, error)

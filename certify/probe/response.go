@@ -58,8 +58,8 @@ const (
 	// responseFriction is the friction over a step at which responses are measured, and
 	// responseCurvature its curvature, over the step squared. The numbers are off by about the
 	// first, by the square of the second, and by rounding over the second.
-	responseFriction  = 1e-7
-	responseCurvature = 1e-3
+	responseFriction  = 1e-9
+	responseCurvature = 1e-4
 	// responseError is how far a step may be off that is one of the dynamics.
 	responseError = 1e-5
 )

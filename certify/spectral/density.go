@@ -171,12 +171,5 @@ func (m Mean) Frequency() float64 {
 
 // gradientVariance is E_θ E_i (U_i′ − U′)² under a scalar target.
 func gradientVariance(batches Mean, target *density) float64 {
-	return target.expect(func(x float64) (sum float64) {
-		whole := batches.slope(x)
-		for _, o := range batches {
-			g := o.Gradient(x) - whole
-			sum += g * g / float64(len(batches))
-		}
-		return sum
-	})
+	return target.expect(batches.spread)
 }

@@ -191,6 +191,21 @@ func (e *Engine) Pace() markov.Pace { return e.rates }
 // Size is that of the one number that an error is.
 func (e *Engine) Size(_ int, x []float64) float64 { return math.Abs(x[0]) }
 
+// RandomOrders is what docs/theory.md says of random orders of the batches: of a function of θ
+// minus its covariance with cE(U_i′ − U′)², and of r² the mean of that times w.
+func (e *Engine) RandomOrders(c, w float64) (out [][]float64) {
+	for _, o := range e.observed {
+		change := w * e.variance
+		if o.of != nil {
+			change = -c * e.narrow.theta.expect(func(x float64) float64 {
+				return e.mean.spread(x) * (o.of(x) - o.mean)
+			})
+		}
+		out = append(out, []float64{change / o.sd})
+	}
+	return out
+}
+
 // scalarPace takes the largest and the mean curvature, where the target is, for
 // the squares of the frequencies.
 func scalarPace(mean Mean, friction float64, target *density) markov.Pace {

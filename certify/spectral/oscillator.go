@@ -65,6 +65,16 @@ func (m Mean) slope(theta float64) float64 { return m.average(Oscillator.Gradien
 // curvature is U″(θ).
 func (m Mean) curvature(theta float64) float64 { return m.average(Oscillator.Curvature, theta) }
 
+// spread is the variance of the potentials' slopes, E (U_i′ − U′)².
+func (m Mean) spread(theta float64) (sum float64) {
+	whole := m.slope(theta)
+	for _, o := range m {
+		g := o.Gradient(theta) - whole
+		sum += g * g / float64(len(m))
+	}
+	return sum
+}
+
 // Gradient stores U′(θ) in g.
 func (m Mean) Gradient(g, theta []float64) { g[0] = m.slope(theta[0]) }
 

@@ -44,9 +44,10 @@ the batches; friction is C > 0. docs/certify.md has more.
   ` + gaussianExample + `
   ` + scalarExample + `
 
-A claim is a lower bound: any order at least as high confirms it. Sums over the
-orders of K batches are taken up to K = 14 (reshuffle) and 9 (symmetric); with
-more batches these two schemes are refused, or left out if none is named.
+A claim is a lower bound: any order at least as high confirms it. Beside the
+constant stands what the law of orders predicts of it (docs/theory.md). Sums over
+the orders of K batches are taken up to K = 14 (reshuffle) and 9 (symmetric); with
+more batches the prediction stands alone.
 
 With --budget the rows are ranked by their errors at the best step for the first
 budget, and the best chain for each budget is named. Exact flows are not: gradients
@@ -224,8 +225,14 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 		}
 	}
 	for _, p := range problems {
+		asked := f.Options
+		asked.Problem = p
 		for _, s := range certify.ExactSchemes() {
-			if err := p.TakesScheme(s); err != nil && len(f.Schemes) == 0 {
+			if err := p.TakesScheme(s); err == nil {
+				continue
+			} else if asked.TakesScheme(s) == nil {
+				fmt.Fprintf(f.stderr, "certify: predictions alone: %v\n", err)
+			} else if len(f.Schemes) == 0 {
 				fmt.Fprintf(f.stderr, "certify: left out: %v\n", err)
 			}
 		}

@@ -1,0 +1,280 @@
+package certify
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"hambench/integrators"
+	"hambench/integrators/estimators"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+var predictionCount = flag.Int("predictions", 12, "random problems in TestPredictionsAreTheFits")
+
+// randomWord is a word of at most eight kicks, drifts and frictions.
+func randomWord(rng *rand.Rand) string {
+	letters := []byte("ABO")
+	for range rng.IntN(6) {
+		letters = append(letters, "ABO"[rng.IntN(3)])
+	}
+	rng.Shuffle(len(letters), func(i, j int) { letters[i], letters[j] = letters[j], letters[i] })
+	return "split:" + string(letters)
+}
+
+// randomBatches is a Gaussian problem of d positions in k batches, with frequencies from 1 to
+// 2, and a mass.
+func randomBatches(rng *rand.Rand, d, k int) (p *Problem, invMass []float64) {
+	p = &Problem{Kind: Gaussian, Friction: logUniform(rng, -0.3, 0.5)}
+	for range d {
+		invMass = append(invMass, logUniform(rng, -0.3, 0.3))
+	}
+	spread := logUniform(rng, -0.7, -0.1)
+	for range k {
+		q, at, shift := orthogonal(rng, d), mat.NewDense(d, d, nil), make([]float64, d)
+		for i := range d {
+			at.Set(i, i, (1+3*rng.Float64())*(1+spread*(2*rng.Float64()-1)))
+			shift[i] = rng.NormFloat64()
+		}
+		at.Product(q, at, q.T())
+		for i := range d {
+			for j := range i {
+				at.Set(i, j, at.At(j, i))
+			}
+		}
+		p.gaussian = append(p.gaussian, newAffineForce(at.RawMatrix().Data, shift))
+	}
+	return p, invMass
+}
+
+// TestPredictionsAreTheFits compares predictions with what the engine finds as h → 0: of all
+// integrators of which the law of orders is proven and of random words, on random problems of
+// up to 4 positions and 10 batches, with a mass, at the ends of epochs and averaged over
+// them. Every constant must be the prediction to within its uncertainty, and to 2·10⁻³ where it
+// is known to 10⁻³.
+func TestPredictionsAreTheFits(t *testing.T) {
+	names := []string{"euler", "rk2", "leapfrog", "symmetric", "lietrotter", "mt3", "sghmc-adaptive",
+		"exact", "ubu", "quicsort", "baoab", "aboba", "obabo", "baoa"}
+	compared, known, worst := 0, 0, 0.0
+	for seed := range *predictionCount {
+		rng := rand.New(rand.NewPCG(2031, uint64(seed)))
+		name, scheme := names[seed%len(names)], "reshuffle"
+		if seed%3 == 0 {
+			name = randomWord(rng)
+		}
+		d, k := 1+rng.IntN(4), 2+rng.IntN(5)
+		switch rng.IntN(6) {
+		case 0:
+			k = 7 + rng.IntN(4)
+		case 1, 2:
+			scheme, k = "symmetric", min(k, 4)
+		}
+		o := Options{EveryStep: rng.IntN(2) == 0}
+		o.Problem, o.InvMass = randomBatches(rng, d, k)
+		if name == "lietrotter" && rng.IntN(2) == 0 {
+			o.Inner = k
+		}
+		row := certifyOne(t, o, name, scheme)
+		for _, x := range row.Observables {
+			label := fmt.Sprintf("problem %d: %s, %s, N_l = %d, %s, d = %d, K = %d, %s", seed, name,
+				scheme, row.Inner, row.Observe, d, k, x.Name)
+			if math.IsNaN(float64(x.Predicted)) {
+				t.Errorf("%s: nothing is predicted: %s", label, x.Reason)
+			}
+			if x.Apart {
+				t.Errorf("%s: %.8g h^%g (± %.1g) is found, %.8g h^%d predicted", label, x.Constant,
+					x.Order, x.Constant*x.Uncertainty, x.Predicted, x.PredictedOrder)
+			}
+			compared++
+			if float64(x.Order) != float64(x.PredictedOrder) || x.Uncertainty > 1e-3 {
+				continue
+			}
+			known++
+			off := math.Abs(float64(x.Constant/x.Predicted - 1))
+			if worst = max(worst, off); off > 2e-3 {
+				t.Errorf("%s: %.8g is found, %.8g predicted", label, x.Constant, x.Predicted)
+			}
+		}
+	}
+	t.Logf("%d constants, %d known to 10⁻³, largest difference of these %.1e", compared, known, worst)
+	if 2*known < compared {
+		t.Errorf("%d of %d constants are known: want half", known, compared)
+	}
+}
+
+// TestPredictionsOnAScalarProblem does the same in a potential that is not quadratic.
+func TestPredictionsOnAScalarProblem(t *testing.T) {
+	for name, every := range map[string]bool{"leapfrog": false, "obabo": true} {
+		known := 0
+		o := Options{Problem: scalarBuiltin(), EveryStep: every}
+		for _, x := range certifyOne(t, o, name, "reshuffle").Observables {
+			off := math.Abs(float64(x.Constant/x.Predicted - 1))
+			if float64(x.Order) == float64(x.PredictedOrder) && x.Uncertainty < 1e-2 {
+				known++
+				if off > 1e-2 {
+					t.Errorf("%s, %s: %.6g is found, %.6g predicted", name, x.Name, x.Constant, x.Predicted)
+				}
+			}
+			if x.Reason != "" || x.Apart {
+				t.Errorf("%s, %s: %.6g ± %.1g h^%g, predicted %.6g h^%d, %q, apart %t", name, x.Name,
+					x.Constant, x.Uncertainty, x.Order, x.Predicted, x.PredictedOrder, x.Reason, x.Apart)
+			}
+		}
+		if known < 3 {
+			t.Errorf("%s: %d constants are known, want 3", name, known)
+		}
+	}
+}
+
+// Batches of the same spread, twice and four times as many of them: exact flows have K/12.
+func TestBottleneckGrowsLikeTheNumberOfBatches(t *testing.T) {
+	for _, k := range []int{2, 4, 8, 40} {
+		p := &Problem{Kind: Gaussian, Friction: 1.5}
+		for i := range k {
+			p.gaussian = append(p.gaussian, newAffineForce([]float64{1 + 0.6*float64(1-2*(i%2))}, []float64{0}))
+		}
+		row := certifyOne(t, Options{Problem: p}, "exact", "reshuffle").observable(t, "theta.cov")
+		if want, got := 0.06*float64(k), float64(row.Predicted); math.Abs(got/want-1) > 1e-8 {
+			t.Errorf("K = %d: %v is predicted, want %v", k, got, want)
+		}
+		if k == 40 { // beyond exact sums
+			if row.Verdict != Alone || !math.IsNaN(float64(row.Constant)) {
+				t.Errorf("K = 40: verdict %s, constant %v", row.Verdict, row.Constant)
+			}
+			continue
+		}
+		// Constants keep their uncertainty, from an epoch of up to 6 times 1/ω, too.
+		large := certifyOne(t, Options{Problem: p, Steps: []float64{0.8, 0.4, 0.2, 0.1, 0.05, 0.025, 0.0125}}, "exact", "reshuffle").observable(t, "theta.cov")
+		for _, o := range []Observable{row, large} {
+			if off := math.Abs(float64(o.Constant)/(0.06*float64(k)) - 1); !(off <= float64(o.Uncertainty)) {
+				t.Errorf("K = %d: constant %v is off by %.2g (relative), stated uncertainty %.2g", k, o.Constant, off, o.Uncertainty)
+			}
+		}
+		if want := 0.06 * float64(k); math.Abs(float64(row.Constant)/want-1) > 1e-3 || row.Order != 2 {
+			t.Errorf("K = %d: %v h^%v, want %v h²", k, row.Constant, row.Order, want)
+		}
+	}
+}
+
+// Where nothing is proven a row says why.
+func TestReasonsForNoPrediction(t *testing.T) {
+	saga, err := estimators.Builtin().Lookup("saga")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := &Problem{Kind: Gaussian, Friction: 1, gaussian: gaussianBuiltin().gaussian[:1]}
+	for _, c := range []struct {
+		integrator, scheme string
+		options            Options
+		want               string
+	}{
+		{"leapfrog", "full", Options{Problem: Toy()}, "all of the data"},
+		{"leapfrog", "replacement", Options{Problem: Toy()}, "heat"},
+		{"leapfrog", "cyclic", Options{Problem: Toy()}, "random order"},
+		{"sgld", "reshuffle", Options{Problem: Toy()}, "no momentum"},
+		{"sghmc", "reshuffle", Options{Problem: Toy()}, "lessens its noise"},
+		{"leapfrog", "reshuffle", Options{Problem: one}, "one batch"},
+		{"leapfrog", "reshuffle", Options{Problem: Toy(), OneStep: true}, "one step"},
+		{"leapfrog", "reshuffle", Options{Problem: Toy(), Estimator: saga}, "not those of the batches"},
+	} {
+		for _, x := range certifyOne(t, c.options, c.integrator, c.scheme).Observables {
+			if !math.IsNaN(float64(x.Predicted)) || x.PredictedOrder != 0 || !strings.Contains(x.Reason, c.want) {
+				t.Errorf("%s, %s, %s: predicted %v, %q: want none, %q", c.integrator, c.scheme, x.Name,
+					x.Predicted, x.Reason, c.want)
+			}
+		}
+	}
+	thermostat, err := integrators.Builtin().Lookup("sgnht")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, reason, err := ResponseOf(thermostat, nil, 1); err != nil || !strings.Contains(reason, "auxiliary") {
+		t.Errorf("sgnht: %q, %v", reason, err)
+	}
+	// A step that kicks with half of the gradient is that of another target.
+	half := integrators.Define(integrators.Integrator{Name: "half", Claims: integrators.Claims{ErgodicOrder: 1}},
+		func(int, integrators.Params) (kernel, refresh integrators.Stepper) { return halfKick{}, nil })
+	if _, reason, err := ResponseOf(half, nil, 1); err != nil || !strings.Contains(reason, "small step") {
+		t.Errorf("half of the gradient: %q, %v", reason, err)
+	}
+}
+
+// halfKick drifts by 10⁻⁹ and kicks with half of the gradient.
+type halfKick struct{}
+
+func (halfKick) Step(z *integrators.State, f integrators.Force, _ integrators.Noise) {
+	g := make([]float64, len(z.R))
+	f.Gradient(g, z.Theta)
+	z.R[0] -= 1e-9 * g[0] / 2
+	z.Theta[0] += 1e-9 * z.R[0]
+}
+
+// The predictions of another law are seen: K for K + 1, h for h², and a term where there is none.
+func TestAPredictionThatIsOffIsSeen(t *testing.T) {
+	found := finding{order: 2, constant: 11. / 12, uncertainty: 1e-3, limits: []float64{1e-9, 1e-9}}
+	none := finding{order: 3, constant: 1, uncertainty: 1e-3, limits: []float64{1e-9, 1e-9, 1e-9}}
+	for _, c := range []struct {
+		f     finding
+		order int
+		size  float64
+		want  bool
+	}{
+		{found, 2, 11. / 12, false}, {found, 2, 11. / 12 * 1.0005, false}, {found, 2, 10. / 12, true},
+		{found, 1, 1e-10, false}, {found, 1, 11. / 12, true}, {found, 3, 1, true}, {found, 2, 0, true},
+		{none, 2, 0, false}, {none, 2, 1e-3, true}, {unknown(), 2, 1, false},
+	} {
+		if got := c.f.contradicts(c.order, c.size, 0); got != c.want {
+			t.Errorf("%v h^%v is found, %v h^%d predicted: apart %t", c.f.constant, c.f.order, c.size, c.order, got)
+		}
+	}
+}
+
+// Frequencies and lengths of epochs are in units of M^−½ ∇²U M^−½.
+func TestSettings(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 3, gaussian: []*affineForce{
+		newAffineForce([]float64{8, 0, 0, 2}, []float64{0, 0}), newAffineForce([]float64{4, 0, 0, 0}, []float64{0, 0})}}
+	o := Options{Problem: p, InvMass: []float64{1.5, 0.25}, Steps: []float64{0.2, 0.1}}
+	row := certifyOne(t, o, "leapfrog", "reshuffle")
+	// ω² is 6 · 1.5 and 1 · 0.25.
+	near := func(x, y Number) bool { return math.Abs(float64(x-y)) < 1e-12 }
+	if !near(row.Low, 0.5) || !near(row.High, 3) || !slices.EqualFunc(row.Epochs, []Number{1.2, 0.6}, near) || !near(row.Damping, 1.5) {
+		t.Errorf("ω from %v to %v, Kηω %v, C/ω %v", row.Low, row.High, row.Epochs, row.Damping)
+	}
+	if row := certifyOne(t, o, "leapfrog", "full"); !near(row.Epochs[0], 0.6) {
+		t.Errorf("with all of the data Kηω is %v", row.Epochs)
+	}
+	if row := certifyOne(t, Options{Problem: Toy()}, "sgld", "full"); row.High != 0 {
+		t.Errorf("sgld: ω %v", row.High)
+	}
+	// Of a scalar problem ω² is the mean curvature.
+	scalar, q := scalarBuiltin(), targetOf(scalarBuiltin())
+	mean := q.expect(func(x float64) (sum float64) {
+		for _, b := range scalar.scalar {
+			sum += b.Curvature(x) / float64(len(scalar.scalar))
+		}
+		return sum
+	})
+	if low, high := scalar.Frequencies(nil); math.Abs(high*high/mean-1) > 1e-9 || low != high {
+		t.Errorf("scalar: ω from %v to %v, mean curvature %v", low, high, mean)
+	}
+}
+
+// A record of before predictions had the law's constant at the row.
+func TestOldRecordsHaveTheirPredictions(t *testing.T) {
+	var r Row
+	if err := r.UnmarshalJSON([]byte(`{"steps": [0.1], "closed_form": {"theta.cov": 0.25},
+		"observables": [{"name": "theta.cov"}, {"name": "joint.cov"}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if x := r.Observables[0]; x.Predicted != 0.25 || x.PredictedOrder != 2 {
+		t.Errorf("predicted %v h^%d, want 0.25 h²", x.Predicted, x.PredictedOrder)
+	}
+	if x := r.Observables[1]; !math.IsNaN(float64(x.Predicted)) {
+		t.Errorf("predicted %v where nothing was", x.Predicted)
+	}
+}
