@@ -289,16 +289,20 @@ func (f finding) lacks(power int) bool {
 	return len(f.limits) > power || !f.seen && f.visible > float64(power)
 }
 
+// apartAbove is how many times the uncertainties a prediction must be off to be said to be
+// another: of 2 000 constants of random problems one was off by 2.4 times its own.
+const apartAbove = 10
+
 // contradicts reports whether an error with a leading coefficient of a size, known but for
-// unsure, is not the one that was found.
+// unsure, is certainly not the one that was found.
 func (f finding) contradicts(order int, size, unsure float64) bool {
 	switch found := float64(order); {
 	case f.order < found:
 		return true
 	case f.order == found:
-		return math.Abs(f.constant-size) > f.uncertainty*f.constant+unsure
+		return math.Abs(f.constant-size) > apartAbove*(f.uncertainty*f.constant+unsure)
 	}
-	return len(f.limits) > order && size > f.limits[order]+unsure
+	return len(f.limits) > order && size > apartAbove*(f.limits[order]+unsure)
 }
 
 // below bounds what the terms below the order that is known at least may add

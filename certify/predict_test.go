@@ -55,8 +55,8 @@ func randomBatches(rng *rand.Rand, d, k int) (p *Problem, invMass []float64) {
 // TestPredictionsAreTheFits compares predictions with what the engine finds as h → 0: of all
 // integrators of which the law of orders is proven and of random words, on random problems of
 // up to 4 positions and 10 batches, with a mass, at the ends of epochs and averaged over
-// them. Every constant must be the prediction to within its uncertainty, and to 2·10⁻³ where it
-// is known to 10⁻³.
+// them. No prediction may be called another constant than the one found, and those that are known
+// to 10⁻³ must agree to 2·10⁻³.
 func TestPredictionsAreTheFits(t *testing.T) {
 	names := []string{"euler", "rk2", "leapfrog", "symmetric", "lietrotter", "mt3", "sghmc-adaptive",
 		"exact", "ubu", "quicsort", "baoab", "aboba", "obabo", "baoa"}
@@ -224,7 +224,7 @@ func TestAPredictionThatIsOffIsSeen(t *testing.T) {
 		size  float64
 		want  bool
 	}{
-		{found, 2, 11. / 12, false}, {found, 2, 11. / 12 * 1.0005, false}, {found, 2, 10. / 12, true},
+		{found, 2, 11. / 12, false}, {found, 2, 11. / 12 * 1.005, false}, {found, 2, 10. / 12, true},
 		{found, 1, 1e-10, false}, {found, 1, 11. / 12, true}, {found, 3, 1, true}, {found, 2, 0, true},
 		{none, 2, 0, false}, {none, 2, 1e-3, true}, {unknown(), 2, 1, false},
 	} {

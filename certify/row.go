@@ -53,7 +53,7 @@ type Observable struct {
 	Predicted      Number `json:"predicted"`
 	PredictedOrder int    `json:"predicted_order,omitempty"`
 	Reason         string `json:"predicted_reason,omitempty"`
-	// The prediction is not what was found: they differ by more than the uncertainties.
+	// The prediction is certainly not what was found.
 	Apart bool `json:"apart,omitempty"`
 	// A lower bound on the order, where it is not known, up to the claim.
 	AtLeast Number `json:"at_least"`

@@ -79,8 +79,8 @@ func writeSettings(w io.Writer, rows []Row) error {
 	lines = append(lines, "predicted: the constant by the law of orders, K·h·max(ω, C) ≪ 1 "+
 		"(docs/theory.md); -: not proven, --json says why.")
 	if apart {
-		lines = append(lines, "apart: the constant is not the one predicted: the step, or what the "+
-			"batches share, is not as the law assumes.")
+		lines = append(lines, "apart: the constant is certainly not the one predicted: the step "+
+			"is not as the law assumes.")
 	}
 	if alone {
 		lines = append(lines, "prediction alone: too many orders of the batches for exact errors.")
