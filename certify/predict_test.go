@@ -12,6 +12,7 @@ import (
 	"hambench/integrators"
 	"hambench/integrators/estimators"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -276,5 +277,56 @@ func TestOldRecordsHaveTheirPredictions(t *testing.T) {
 	}
 	if x := r.Observables[1]; !math.IsNaN(float64(x.Predicted)) {
 		t.Errorf("predicted %v where nothing was", x.Predicted)
+	}
+}
+
+// heated adds noise to another step, of a variance (h²P)^{3/2}, P the curvature of the batch.
+type heated struct {
+	integrators.Stepper
+	h float64
+}
+
+func (s heated) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
+	s.Stepper.Step(z, f, n)
+	xi := make([]float64, len(z.R))
+	n.Normal(xi)
+	p := f.(integrators.AffineForce).Affine().Precision[0]
+	floats.AddScaled(z.R, math.Pow(s.h*s.h*p, 0.75), xi)
+}
+
+// A step that does more with its batch than to follow the gradient is not as the law of orders
+// takes it: rows say so.
+func TestAStepThatTheLawDoesNotKnowIsApart(t *testing.T) {
+	baoab, err := integrators.Builtin().Lookup("baoab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	needs := baoab.Needs
+	needs.Affine, needs.Normals = true, needs.Normals+1
+	m := integrators.Define(integrators.Integrator{Name: "heated",
+		Claims: integrators.Claims{ErgodicOrder: 1, PositionOrder: 1}, Needs: needs},
+		func(dim int, p integrators.Params) (kernel, refresh integrators.Stepper) {
+			in, err := baoab.New(dim, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return heated{in.Kernel, p.Step}, nil
+		})
+	schemes, err := Schemes("reshuffle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Problem{Kind: Gaussian, Friction: 1, gaussian: []*affineForce{
+		newAffineForce([]float64{0.5}, []float64{0}), newAffineForce([]float64{2}, []float64{0})}}
+	rows, err := Run(t.Context(), Options{Problem: p, Integrators: []integrators.Integrator{m}, Schemes: schemes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := rows[0].observable(t, "theta.cov"); !o.Apart {
+		t.Errorf("%v h^%v is found, %v h^%d predicted, and not told apart", o.Constant, o.Order, o.Predicted, o.PredictedOrder)
+	}
+	var table strings.Builder
+	if err := WriteTable(&table, rows); err != nil || !strings.Contains(table.String(), "(apart)") {
+		t.Errorf("the table does not say it: %v\n%s", err, table.String())
 	}
 }
