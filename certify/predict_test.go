@@ -91,6 +91,9 @@ func TestPredictionsAreTheFits(t *testing.T) {
 				t.Errorf("%s: %.8g h^%g (± %.1g) is found, %.8g h^%d predicted", label, x.Constant,
 					x.Order, x.Constant*x.Uncertainty, x.Predicted, x.PredictedOrder)
 			}
+			if row.Amplified != nil {
+				continue // the constant is of other batches
+			}
 			compared++
 			if float64(x.Order) != float64(x.PredictedOrder) || x.Uncertainty > 1e-3 {
 				continue
@@ -103,7 +106,7 @@ func TestPredictionsAreTheFits(t *testing.T) {
 		}
 	}
 	t.Logf("%d constants, %d known to 10⁻³, largest difference of these %.1e", compared, known, worst)
-	if 2*known < compared {
+	if 2*known < compared || !(worst > 0) {
 		t.Errorf("%d of %d constants are known: want half", known, compared)
 	}
 }

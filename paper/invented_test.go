@@ -598,7 +598,11 @@ func (in *invented) tables(id string) []bench.Result {
 	return out
 }
 
-// foresee gives the first observable of a row a prediction of order 2.
+// foresee gives the covariance of a row a prediction of order 2.
 func foresee(r *certify.Row, constant float64) {
-	r.Observables[0].Predicted, r.Observables[0].PredictedOrder = certify.Number(constant), 2
+	for i := range r.Observables {
+		if o := &r.Observables[i]; o.Name == covariance {
+			o.Predicted, o.PredictedOrder = certify.Number(constant), 2
+		}
+	}
 }
