@@ -34,14 +34,17 @@ func NewResponse(friction float64, of func(h float64) (*integrators.Instance, er
 		return Response{}, false, err
 	}
 	var change [4][3]float64 // of θ by θ, of θ by r, of r by r, of r by θ over −x; at x by x
+	parts, weights := Mixture(in.Kernel)
 	for i := range change[0] {
 		x := responseCurvature * float64(i+1)
-		step := NewTransition(in, in.Kernel, integrators.NewAffine([]float64{x / (h * h)},
-			[]float64{0}))
-		z := [][]float64{{1, 0}, {0, 1 / h}}
-		step.Apply(z, [][]float64{make([]float64, step.Normals), make([]float64, step.Normals)})
-		for j, v := range []float64{z[0][0], z[1][0], z[1][1] * h, -z[0][1] * h / x} {
-			change[j][i] = v
+		force := integrators.NewAffine([]float64{x / (h * h)}, []float64{0})
+		for n, part := range parts {
+			step := NewTransition(in, part, force)
+			z := [][]float64{{1, 0}, {0, 1 / h}}
+			step.Apply(z, [][]float64{make([]float64, step.Normals), make([]float64, step.Normals)})
+			for j, v := range []float64{z[0][0], z[1][0], z[1][1] * h, -z[0][1] * h / x} {
+				change[j][i] += weights[n] * v
+			}
 		}
 	}
 	var slopes [4]float64
