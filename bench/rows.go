@@ -107,8 +107,6 @@ var (
 		{Name: "predicted_order", Kind: table.Number},
 		{Name: "predicted_reason", Kind: table.Text},
 		{Name: "apart", Kind: table.Truth}, // the constant is another
-		{Name: "k_h_omega", Kind: table.Number},
-		{Name: "c_over_omega", Kind: table.Number},
 		{Name: "verdict", Kind: table.Text},
 		{Name: "radius", Kind: table.Number}, // spectral, where it is at least 1
 		{Name: "kolmogorov", Kind: table.Number},
@@ -365,9 +363,6 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 			}
 			if o.Reason != "" {
 				values["predicted_reason"] = o.Reason
-			}
-			if i < len(r.Epochs) {
-				values["k_h_omega"], values["c_over_omega"] = r.Epochs[i], r.Damping
 			}
 			share(ErrorRecord, values)
 		}

@@ -18,22 +18,26 @@ import (
 type Setting struct {
 	Low     Number   `json:"omega_min,omitempty"` // see Problem.Frequencies
 	High    Number   `json:"omega_max,omitempty"`
-	Epochs  []Number `json:"k_h_omega,omitempty"`    // Kηω at each step
+	Epochs  []Number `json:"k_eta_omega,omitempty"`  // Kηω at each step
 	Damping Number   `json:"c_over_omega,omitempty"` // the fastest rate of C M⁻¹, over ω
+	// The law that describes what the batches do at each step; of mini-batches only.
+	Regimes []minibatch.Regime `json:"regime,omitempty"`
 }
 
 // setting is that of a row of the problem, under a scheme of k batches.
-func (o *Options) setting(k int) (s Setting) {
+func (o *Options) setting(m minibatch.Scheme, k int) (s Setting) {
 	low, high := o.Problem.Frequencies(o.InvMass)
-	s.Low, s.High = Number(low), Number(high)
-	for _, h := range o.Steps {
-		s.Epochs = append(s.Epochs, Number(float64(k)*h*high))
-	}
 	rate := o.Problem.Friction
 	if o.InvMass != nil {
 		rate *= floats.Max(o.InvMass)
 	}
-	s.Damping = Number(rate / high)
+	s.Low, s.High, s.Damping = Number(low), Number(high), Number(rate/high)
+	for _, h := range o.Steps {
+		s.Epochs = append(s.Epochs, Number(float64(k)*h*high))
+		if law := m.Regime(k, h, high, rate); law != "" {
+			s.Regimes = append(s.Regimes, law)
+		}
+	}
 	return s
 }
 

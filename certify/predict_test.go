@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/estimators"
 
@@ -249,8 +250,18 @@ func TestSettings(t *testing.T) {
 	if !near(row.Low, 0.5) || !near(row.High, 3) || !slices.EqualFunc(row.Epochs, []Number{1.2, 0.6}, near) || !near(row.Damping, 1.5) {
 		t.Errorf("ω from %v to %v, Kηω %v, C/ω %v", row.Low, row.High, row.Epochs, row.Damping)
 	}
-	if row := certifyOne(t, o, "leapfrog", "full"); !near(row.Epochs[0], 0.6) {
-		t.Errorf("with all of the data Kηω is %v", row.Epochs)
+	// The friction's fastest rate is 4.5: at the smaller step Kη·4.5 is 0.9, at a fifth of it 0.18.
+	if !slices.Equal(row.Regimes, []minibatch.Regime{minibatch.BetweenRegime, minibatch.BetweenRegime}) {
+		t.Errorf("regimes %v", row.Regimes)
+	}
+	o.Steps = []float64{0.2, 0.02}
+	var lines strings.Builder
+	if err := WriteTable(&lines, []Row{certifyOne(t, o, "leapfrog", "reshuffle")}); err != nil ||
+		!strings.Contains(lines.String(), "K·h·ω from 1.2 (between) to 0.12 (orders), C/ω = 1.5, with frequencies from 0.5 to ω = 3.") {
+		t.Errorf("%v\n%s", err, lines.String())
+	}
+	if row := certifyOne(t, o, "leapfrog", "full"); !near(row.Epochs[0], 0.6) || row.Regimes != nil {
+		t.Errorf("with all of the data Kηω is %v, %v", row.Epochs, row.Regimes)
 	}
 	if row := certifyOne(t, Options{Problem: Toy()}, "sgld", "full"); row.High != 0 {
 		t.Errorf("sgld: ω %v", row.High)

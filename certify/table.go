@@ -58,26 +58,38 @@ func WriteTable(w io.Writer, rows []Row) error {
 		"refuted: a lower power is certain; inconclusive: the errors decide nothing.")
 }
 
-// writeSettings prints, for each problem, how long an epoch is beside the highest frequency, and
-// below them what predictions are. Rows of all data at every step have no epoch.
+// writeSettings prints, for each problem and mini-batch scheme, how long an epoch is beside the
+// highest frequency, and which law that makes; and what predictions are.
 func writeSettings(w io.Writer, rows []Row) error {
 	var lines []string
+	schemes := make(map[string][]string) // by what is said of them, with the problem
 	apart, alone := false, false
 	for _, r := range rows {
 		for _, o := range r.Observables {
 			apart, alone = apart || o.Apart, alone || o.Verdict == Alone
 		}
-		if len(r.Epochs) > 0 && r.Scheme != "full" {
-			lines = distinct.Append(lines, fmt.Sprintf("%s: K·h·ω from %.3g to %.3g, C/ω = %.3g, with "+
-				"frequencies from %.3g to ω = %.3g.", r.Problem, slices.Max(r.Epochs),
-				slices.Min(r.Epochs), r.Damping, r.Low, r.High))
+		if len(r.Regimes) < len(r.Steps) || len(r.Steps) == 0 {
+			continue
 		}
+		at := func(h float64) string {
+			i := slices.Index(r.Steps, h)
+			return fmt.Sprintf("%.3g (%s)", r.Epochs[i], r.Regimes[i])
+		}
+		line := fmt.Sprintf("%s, %%s: K·h·ω from %s to %s, C/ω = %.3g, with frequencies from %.3g to "+
+			"ω = %.3g.", r.Problem, at(slices.Max(r.Steps)), at(slices.Min(r.Steps)), r.Damping, r.Low,
+			r.High)
+		lines = distinct.Append(lines, line)
+		schemes[line] = distinct.Append(schemes[line], r.Scheme)
+	}
+	for i, line := range lines {
+		lines[i] = strings.Replace(line, "%s", strings.Join(schemes[line], ", "), 1)
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	lines = append(lines, "predicted: the constant by the law of orders, K·h·max(ω, C) ≪ 1 "+
-		"(docs/theory.md); -: not proven, --json says why.")
+	lines = append(lines, "In brackets: the law of orders, the law of heat, or between them "+
+		"(docs/theory.md). predicted: the constant by the law of orders; -: not proven, --json says "+
+		"why.")
 	if apart {
 		lines = append(lines, "apart: the constant is certainly not the one predicted: the step "+
 			"is not as the law assumes.")
