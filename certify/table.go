@@ -33,7 +33,11 @@ func WriteTable(w io.Writer, rows []Row) error {
 			})
 		}
 	}
-	if err := table.Write(w, header, lines, 0, 0, 0, 0, 2, 3, 0, 1, 1, 0, 0); err != nil {
+	// Nothing is predicted of all data at every step, and in records of before predictions.
+	predicted := slices.Index(header, "predicted")
+	header, minor := withoutEmpty(header, []int{0, 0, 0, 0, 2, 3, 0, 1, 1, 0, 0}, lines, predicted,
+		predicted+1)
+	if err := table.Write(w, header, lines, minor...); err != nil {
 		return err
 	}
 	grows := func(o Observable) bool { return o.Order < 0 }
@@ -243,15 +247,23 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 		}
 	}
 	// What was not asked for is "-" in all lines.
-	for i := len(header) - 1; i >= 3; i-- {
-		if !slices.ContainsFunc(lines, func(line []string) bool { return line[i] != "-" }) {
-			header, minor = slices.Delete(header, i, i+1), slices.Delete(minor, i, i+1)
-			for j := range lines {
-				lines[j] = slices.Delete(lines[j], i, i+1)
-			}
+	header, minor = withoutEmpty(header, minor, lines, 3, len(header))
+	return table.Write(w, header, lines, minor...)
+}
+
+// withoutEmpty leaves out those of the columns from … to − 1 that are "-" in all lines, of the
+// header, of its columns' weights, and of the lines, in place.
+func withoutEmpty(header []string, minor []int, lines [][]string, from, to int) ([]string, []int) {
+	for i := to - 1; i >= from; i-- {
+		if slices.ContainsFunc(lines, func(line []string) bool { return line[i] != "-" }) {
+			continue
+		}
+		header, minor = slices.Delete(header, i, i+1), slices.Delete(minor, i, i+1)
+		for j := range lines {
+			lines[j] = slices.Delete(lines[j], i, i+1)
 		}
 	}
-	return table.Write(w, header, lines, minor...)
+	return header, minor
 }
 
 // Name names the sampler of a row: the integrator, the estimator unless it is plain,

@@ -228,11 +228,13 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 		asked := f.Options
 		asked.Problem = p
 		for _, s := range certify.ExactSchemes() {
-			if err := p.TakesScheme(s); err == nil {
-				continue
-			} else if asked.TakesScheme(s) == nil {
+			err, open := p.TakesScheme(s), len(f.Schemes) == 0
+			named := slices.ContainsFunc(f.Schemes, func(n minibatch.Scheme) bool {
+				return n.Name == s.Name
+			})
+			if err != nil && (open || named) && asked.TakesScheme(s) == nil {
 				fmt.Fprintf(f.stderr, "certify: predictions alone: %v\n", err)
-			} else if len(f.Schemes) == 0 {
+			} else if err != nil && open {
 				fmt.Fprintf(f.stderr, "certify: left out: %v\n", err)
 			}
 		}
