@@ -174,3 +174,25 @@ func TestProblemsOfOneNameAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Exact jobs may observe the law at every step, as the chains of a study are, and not at the ends
+// of epochs: another job, with a key of its own.
+func TestExactJobsAtEveryStep(t *testing.T) {
+	f, err := Load("regimes", Parts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Study(Profile{Name: "quick"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := s.Exact[0].Exact
+	o, err := e.Options(Parts{}.filled().Chains)
+	if err != nil || !o.EveryStep {
+		t.Errorf("%+v, %v: want every step", o, err)
+	}
+	period := e
+	if period.EveryStep = false; digest(period) == digest(e) {
+		t.Error("the law at the ends of epochs has the same key")
+	}
+}

@@ -164,16 +164,6 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	if err := write(f.stdout, rows); err != nil {
 		return err
 	}
-	for _, p := range problems {
-		if f.json {
-			break
-		}
-		here := f.Options
-		here.Problem = p
-		if err := certify.WriteRegimes(f.stdout, here); err != nil {
-			return err
-		}
-	}
 	if f.strict {
 		return undecided(rows)
 	}
