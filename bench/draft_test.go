@@ -120,7 +120,7 @@ func TestWrongCellsAreUsageErrors(t *testing.T) {
 		want   string
 	}{
 		{"my study", func(*Cell) {}, `study "my study": want an id`},
-		{"mine", func(s *Cell) { s.Dataset = "wine" }, `unknown data set "wine"`},
+		{"mine", func(s *Cell) { s.Dataset = "cider" }, `unknown data set "cider"`},
 		{"mine", func(s *Cell) { s.Model = "tree" }, `unknown model "tree"`},
 		{"mine", func(s *Cell) { s.Model = "toy" }, `model "toy" wants targets without features`},
 		{"mine", func(s *Cell) { s.Step = 0 }, "step h = 0"},

@@ -46,7 +46,7 @@ func taking(s datasets.Shape) Registry {
 // Which models take a data set is known before it is loaded.
 func TestModelsAreChosenByTheShapeOfData(t *testing.T) {
 	for dataset, want := range map[string]string{
-		"toy": "toy exec", "linear": "linear bnn exec", "logistic": "logistic bnn exec", "boston": "linear bnn exec", "ionosphere": "logistic bnn exec", "vehicle": "logistic bnn exec", "none": "exec",
+		"toy": "toy exec", "linear": "linear bnn exec", "logistic": "logistic bnn exec", "boston": "linear bnn exec", "ionosphere": "logistic bnn exec", "vehicle": "logistic bnn exec", "none": "linear-net crossing exec",
 	} {
 		d, err := datasets.Builtin().Lookup(dataset)
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package datasets holds the data that the models are conditioned on: six sets
-// of the UCI repository, which the project does not distribute but fetches for
+// Package datasets holds the data that the models are conditioned on: twenty public
+// sets, most of the UCI repository, which the project does not distribute but fetches for
 // its user, built-in sets that are generated when needed, and a user's own files.
 //
 // A [Registry] lists data sets; each [Dataset] in it says what is known of a set
@@ -179,7 +179,7 @@ func (s *Set) Split(index int) (*Split, error) {
 func (s *Set) divide(index int) (train, test []int, err error) {
 	divide := s.Divide
 	if divide == nil {
-		divide = permuted(ownSeed, s.Rows, s.TrainRows, s.TestRows)
+		divide = permuted(ownSeed, s.Rows, s.TrainRows, s.TrainRows, s.TestRows)
 	}
 	train, test = divide(index)
 	if len(train) != s.TrainRows || len(test) != s.TestRows {

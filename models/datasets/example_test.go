@@ -34,17 +34,17 @@ func ExampleFromFile() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	path := filepath.Join(folder, "wine.csv")
+	path := filepath.Join(folder, "cider.csv")
 	text := "acidity,sugar,quality\n7.4,1.9,5\n7.8,2.6,5\n11.2,1.8,6\n6.3,1.6,7\n7.9,1.2,7\n"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		log.Fatal(err)
 	}
-	wine, err := datasets.FromFile("wine", path, datasets.FileOptions{Target: "quality", NoiseVariance: 0.3, TestShare: 0.2})
+	cider, err := datasets.FromFile("cider", path, datasets.FileOptions{Target: "quality", NoiseVariance: 0.3, TestShare: 0.2})
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := &datasets.Resolver{Registry: append(datasets.Builtin(), wine)}
-	set, err := r.Load(context.Background(), "wine")
+	r := &datasets.Resolver{Registry: append(datasets.Builtin(), cider)}
+	set, err := r.Load(context.Background(), "cider")
 	if err != nil {
 		log.Fatal(err)
 	}

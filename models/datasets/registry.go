@@ -58,9 +58,12 @@ type Dataset struct {
 	Divide func(index int) (train, test []int) `toml:"-"`
 
 	// Files hold the numbers: rows without a header, whose last column is the
-	// target. Without files, Make fills the set. ClassNames, if known, are the names
+	// target, but for Unused ones behind it. One of the inputs is a letter, each of which
+	// is a feature, if Letters states how many there are. Without files, Make fills the set. ClassNames, if known, are the names
 	// of the classes, whose order numbers them.
 	Files      []File
+	Letters    int
+	Unused     int
 	ClassNames []string     `toml:"class-names"`
 	Make       func(s *Set) `toml:"-"`
 
@@ -82,6 +85,10 @@ type Registry []Dataset
 // None is the built-in data set without rows, for models that have data of their
 // own.
 const None = "none"
+
+// mostTrain and mostTest bound the rows of a split that follow from the number of rows in all:
+// those beyond are left out, so that no set costs more than the others together.
+const mostTrain, mostTest = 2000, 200
 
 // builtinText lists the built-in sets and the addresses of their files.
 //
@@ -108,10 +115,14 @@ var builtin = sync.OnceValue(func() (r Registry) {
 	for _, e := range file.Dataset {
 		d := e.Dataset
 		switch {
-		case e.Published:
-			d.TrainRows = int(math.RoundToEven(0.9 * float64(d.Rows)))
-			d.TestRows = d.Rows - d.TrainRows
-			d.Divide = permuted(publishedSeed, d.Rows, d.TrainRows, d.TestRows)
+		case d.TrainRows == 0 && !d.Plain:
+			seed := uint64(ownSeed)
+			if e.Published {
+				seed = publishedSeed
+			}
+			train := int(math.RoundToEven(0.9 * float64(d.Rows)))
+			d.TrainRows, d.TestRows = min(train, mostTrain), min(d.Rows-train, mostTest)
+			d.Divide = permuted(seed, d.Rows, train, d.TrainRows, d.TestRows)
 		case d.Plain:
 			d.Splits, d.Divide = 1, fixedSplit(d.Rows, d.TrainRows)
 		}
@@ -187,8 +198,12 @@ func (d Dataset) read(files [][]byte) (*Set, error) {
 // table returns an empty table for the rows of the entry's files: the target is the last
 // column, and there is no header.
 func (d Dataset) table() table {
+	target := d.Features
+	if d.Letters > 0 {
+		target -= d.Letters - 1
+	}
 	return table{
-		task: d.Task, target: d.Features,
-		columns: make([]column, d.Features+1), classes: d.ClassNames,
+		task: d.Task, target: target, words: d.Letters > 0, unused: d.Unused,
+		columns: make([]column, target+1), classes: d.ClassNames,
 	}
 }

@@ -393,7 +393,7 @@ func TestRegistry(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 2*14 {
-		t.Errorf("%d paths and digests, want those of 14 files", len(seen))
+	if len(seen) != 2*28 {
+		t.Errorf("%d paths and digests, want those of 28 files", len(seen))
 	}
 }

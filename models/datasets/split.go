@@ -17,9 +17,9 @@ const (
 )
 
 // permuted returns a Divide by random permutations, all of them drawn one after another
-// from numpy's legacy generator, as the published splits were. The first rows train, the
-// next ones test, and the rest is left out.
-func permuted(seed uint64, n, train, test int) func(index int) ([]int, []int) {
+// from numpy's legacy generator, as the published splits were. The first rows of a permutation
+// train, those from place half on test, and the rest is left out.
+func permuted(seed uint64, n, half, train, test int) func(index int) ([]int, []int) {
 	return func(index int) ([]int, []int) {
 		g := prng.NewMT19937()
 		g.Seed(seed)
@@ -27,7 +27,7 @@ func permuted(seed uint64, n, train, test int) func(index int) ([]int, []int) {
 		for range index + 1 {
 			p = permutation(g, n)
 		}
-		return p[:train:train], p[train : train+test : train+test]
+		return p[:train:train], p[half : half+test : half+test]
 	}
 }
 

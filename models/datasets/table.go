@@ -20,6 +20,7 @@ type table struct {
 	// from 1; "" is the last one. target is the same column, from 0.
 	wanted string
 	target int
+	unused int // columns behind the last, which are left out
 	// columns are nil until the first row, which decides how many there are.
 	columns []column
 	// header holds the names of the first line; nil if that has none.
@@ -267,9 +268,10 @@ const largest = 1e150
 // add appends a row. It returns an error, with the column but without the line, for a
 // missing value, a word or a huge number where a number is wanted, and an unknown class.
 func (t *table) add(fields []string) error {
-	if len(fields) != len(t.columns) {
-		return fmt.Errorf("%d columns: want %d", len(fields), len(t.columns))
+	if len(fields) != len(t.columns)+t.unused {
+		return fmt.Errorf("%d columns: want %d", len(fields), len(t.columns)+t.unused)
 	}
+	fields = fields[:len(t.columns)]
 	for i, f := range fields {
 		if slices.Contains(missing, strings.ToLower(f)) {
 			return fmt.Errorf(
