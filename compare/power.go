@@ -48,9 +48,9 @@ func (t tests) shows(what string, by float64, d difference, n int) Power {
 		f := freedomOf(m, m*d.own.freedom/a, m, m*d.ref.freedom/b)
 		return detects(by/e, f, quantile(f, level))
 	}
-	const tenth = 0.1 // of a factor e
-	p.Needs = minMedian * math.Exp(tenth*float64(sort.Search(150, func(k int) bool {
-		return with(minMedian*math.Exp(tenth*float64(k))) >= shownWith
+	const step = 0.02 // of a logarithm
+	p.Needs = minMedian * math.Exp(step*float64(sort.Search(750, func(k int) bool {
+		return with(minMedian*math.Exp(step*float64(k))) >= shownWith
 	})))
 	return p
 }

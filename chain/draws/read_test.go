@@ -63,6 +63,24 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 	}
 }
 
+// What this program writes as zarr is read back: its types are written with escapes.
+func TestOwnZarrIsReadBack(t *testing.T) {
+	_, folder := written(t, "zarr", header)
+	side, err := Read([]string{folder}, nil)
+	if err != nil || len(side.Chains) != header.Chains || side.Names[0] != "theta[1]" {
+		t.Fatalf("%v, %v", side.Names, err)
+	}
+	for c := range header.Chains {
+		for i := range header.Draws {
+			for j, v := range made(c, i).Theta {
+				if side.Chains[c][j][i] != v {
+					t.Fatalf("chain %d, draw %d: %v: want %v", c, i, side.Chains[c][j][i], v)
+				}
+			}
+		}
+	}
+}
+
 // zipped returns a zip with one file.
 func zipped(t *testing.T, text string) string {
 	var b bytes.Buffer

@@ -174,7 +174,8 @@ func (b *builder) addArray(folder, name string, a array, want []string) error {
 // array interprets the metadata of an array; kind is 0 if its elements are no numbers.
 func (m meta) array(version int) (a array, err error) {
 	a = array{shape: m.Shape, chunk: m.Chunks, order: binary.LittleEndian}
-	separator, prefix, kind := ".", "", strings.Trim(string(m.DType), `"`)
+	separator, prefix, kind := ".", "", ""
+	_ = json.Unmarshal(m.DType, &kind) // else a structure of several numbers
 	if version == 2 {
 		if names, ok := m.Attributes["_ARRAY_DIMENSIONS"].([]any); ok {
 			for _, n := range names {

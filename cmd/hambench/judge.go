@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +15,7 @@ import (
 
 	"hambench/chain/draws"
 	"hambench/compare"
+	"hambench/compare/page"
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
@@ -25,6 +27,7 @@ type judgeOptions struct {
 	references              []string
 	posteriorDB, posterior  string
 	gradients               float64
+	page, folder            string // for the page, and of a scorecard
 	asJSON, checks, rebuild bool
 }
 
@@ -45,7 +48,8 @@ the predictive values at the test inputs, as sample --predictions writes them.
 Each column is compared in location, scale and shape, all of them in their correlations and
 along directions; effective sizes of both sides are those of each test (docs/judge.md). Draws
 of the reference's law are refused once in a hundred times, and the report says what deviation
-these draws would have shown. Exit code 0 if accepted, 1 if refused, 3 if they decide nothing:
+these draws would have shown. --page writes it as HTML with pictures, and --scorecard judges a
+folder of posteriors. Exit code 0 if accepted, 1 if refused, 3 if they decide nothing:
 too few, never moved, not mixed, or a reference whose chains fail a check.
 
 References of split 0 of the UCI sets come with the program; others are taken from the store
@@ -55,14 +59,20 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 		Example: "hambench sample --dataset linear --predictions > draws.csv\n" +
 			"  hambench judge --dataset linear draws.csv",
 		Args: func(c *cobra.Command, files []string) error {
-			if o.checks {
+			if o.checks || o.folder != "" {
 				return noArguments(c, files)
 			}
 			return cobra.MinimumNArgs(1)(c, files)
 		},
 		RunE: func(c *cobra.Command, files []string) error {
+			if err := o.check(c.Flags().Changed); err != nil {
+				return err
+			}
 			if o.checks {
 				return f.showReference(c.Context(), o)
+			}
+			if o.folder != "" {
+				return f.scorecard(o.folder, o)
 			}
 			return f.judge(c.Context(), files, o)
 		},
@@ -75,17 +85,34 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 	c.Flags().StringVar(&o.posterior, "posterior", "", "`NAME` posterior of --posteriordb")
 	c.Flags().Float64Var(&o.gradients, "gradients", 0,
 		"`N` gradients that all draws cost, for the effective size per 1000 of them")
+	c.Flags().StringVar(&o.page, "page", "", "`FILE` to write the report to, as HTML with pictures")
+	c.Flags().StringVar(&o.folder, "scorecard", "",
+		"`DIR` folder with one for each posterior, which has a file reference… and draws")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&o.checks, "checks", false,
 		"show the reference chains and their checks; judge no draws")
 	c.Flags().BoolVar(&o.rebuild, "rebuild", false,
 		"take reference chains from --out, made there if missing, not those of the program")
-	c.MarkFlagsMutuallyExclusive("json", "checks")
-	c.MarkFlagsRequiredTogether("posteriordb", "posterior")
-	for _, posterior := range []string{"dataset", "model", "checks"} {
-		c.MarkFlagsMutuallyExclusive("reference", "posteriordb", posterior)
-	}
 	return c
+}
+
+// check refuses flags of which one would be without use.
+func (o judgeOptions) check(given func(flag string) bool) error {
+	for _, group := range [][]string{{"reference", "posteriordb", "dataset"},
+		{"reference", "posteriordb", "model"}, {"reference", "scorecard", "dataset"},
+		{"scorecard", "model"}, {"scorecard", "posterior"}, {"checks", "json"}, {"checks", "page"},
+		{"checks", "reference"}, {"checks", "posteriordb"}, {"checks", "scorecard"}} {
+		var both []string
+		for _, flag := range group {
+			if given(flag) {
+				both = append(both, "--"+flag)
+			}
+		}
+		if len(both) > 1 {
+			return usage.Errorf("%s: want one of them", strings.Join(both, " and "))
+		}
+	}
+	return nil
 }
 
 // showReference prints the reference of the flags, which is made if it is missing.
@@ -113,6 +140,9 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	var j judgement
 	var err error
 	if o.posteriorDB != "" {
+		if o.posterior == "" {
+			return usage.Errorf("--posteriordb: want --posterior NAME, too")
+		}
 		file, err := draws.PosteriorDB(o.posteriorDB, o.posterior)
 		if err != nil {
 			return err
@@ -120,17 +150,17 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 		o.references = []string{file}
 	}
 	if o.references != nil {
-		var ref, own compare.Side
-		if ref, err = draws.Read(o.references, nil); err != nil {
-			return err
-		}
-		if own, err = draws.Read(files, nil); err != nil {
-			return err
-		}
-		own.Gradients = cmp.Or(o.gradients, own.Gradients)
-		j.Report, err = compare.Sides(ref, own)
+		j.Report, err = judgeFiles(o.references, files, o.gradients)
 	} else {
 		j, err = f.judgePosterior(ctx, files, o)
+	}
+	if err != nil {
+		return err
+	}
+	if o.page != "" {
+		name := cmp.Or(o.posterior, f.dataset, strings.Join(o.references, ", "))
+		rows := []page.Row{{Posterior: name, Of: strings.Join(files, ", "), Report: j.Report}}
+		err = writeTo(o.page, func(w io.Writer) error { return page.Write(w, rows) })
 	}
 	if err != nil {
 		return err
@@ -146,10 +176,12 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	case j.Verdict == compare.Undecided:
 		return fmt.Errorf("%w: %s", oracle.ErrUndecided, j.Why)
 	case j.Verdict == compare.Refused:
-		return fmt.Errorf("not draws of this law: %s", j.Why)
+		return fmt.Errorf("%w: %s", errRefused, j.Why)
 	}
 	return nil
 }
+
+var errRefused = errors.New("not draws of this law")
 
 // exactDraws is how many independent draws stand for an exact posterior.
 const exactDraws = 10_000

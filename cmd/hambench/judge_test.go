@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -195,6 +196,67 @@ func TestReferencesTravelWithTheProgram(t *testing.T) {
 			strings.Contains(stdout, "| NO ") {
 			t.Errorf("%s: exit code %d, %s%s: want the shipped reference, all checks passed; "+
 				"oracle/shipped/README.md makes it", set, code, stdout, stderr)
+		}
+	}
+}
+
+// The report of two sides without a model, as text, JSON and page; several as a scorecard.
+func TestJudgeComparesAnyDraws(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(4, 4))
+	made := func(width, cost float64) string {
+		var b strings.Builder
+		for range 400 {
+			fmt.Fprintf(&b, "{\"mu\":%g,\"theta\":[%g],\"gradients\":%g}\n", rng.NormFloat64(), width*rng.NormFloat64(), cost)
+		}
+		return b.String()
+	}
+	for _, dir := range []string{"all/m", "none"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, text := range map[string]string{"reference.jsonl": made(1, 0), "right.jsonl": made(1, 5), "wide.jsonl": made(2, 0), "few.jsonl": "{\"mu\":1,\"theta\":[2]}\n"} {
+		if err := os.WriteFile("all/m/"+file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	judge := func(args ...string) (int, string, string) { return call(t, append([]string{"judge"}, args...)...) }
+	code, stdout, stderr := judge("--reference", "all/m/reference.jsonl", "all/m/wide.jsonl", "--page", "wide.html")
+	if code != exitFailed || !strings.Contains(stdout, "REFUSED") || !strings.Contains(stderr, "not draws of this law: column theta[1]: its deviation is") {
+		t.Errorf("a deviation twice as large: exit code %d, %s%s", code, stdout, stderr)
+	}
+	if html := read(t, "wide.html"); strings.Count(html, "<svg") != 2 || !strings.Contains(html, "aria-label=\"theta[1]\"") || !strings.Contains(html, "class=\"refused\"") {
+		t.Errorf("the page: %s", html)
+	}
+	code, stdout, stderr = judge("--reference", "all/m/reference.jsonl", "all/m/right.jsonl", "--json")
+	var j judgement
+	if err := json.Unmarshal([]byte(stdout), &j); code != exitOK || err != nil || math.Abs(j.PerGradients-1000*j.Draws.Effective/2000) > 1e-9 || len(j.Power) != 3 {
+		t.Errorf("right draws: exit code %d, %v, %s%s", code, err, stdout, stderr)
+	}
+	if code, _, stderr := judge("--reference", "all/m/reference.jsonl", "all/m/few.jsonl"); code != exitUndecided || !strings.Contains(stderr, "1 draws against 400: want at least 20") {
+		t.Errorf("one draw: exit code %d, %s", code, stderr)
+	}
+	code, stdout, stderr = judge("--scorecard", "all", "--page", "card.html")
+	for _, row := range []string{"few.jsonl   | undecided", "right.jsonl | accepted", "wide.jsonl  | refused"} {
+		if !strings.Contains(stdout, row) {
+			t.Errorf("no %q in the scorecard:\n%s", row, stdout)
+		}
+	}
+	if html := read(t, "card.html"); code != exitFailed || strings.Count(html, "<details>") != 3 || !strings.Contains(stderr, "m, wide.jsonl: not draws of this law") {
+		t.Errorf("the scorecard: exit code %d, %s, its page %s", code, stderr, html)
+	}
+	for want, args := range map[string][]string{
+		"scorecard: no draws in none":                    {"--scorecard", "none"},
+		"scorecard: open missing":                        {"--scorecard", "missing"},
+		"want --posterior NAME":                          {"--posteriordb", "all", "all/m/right.jsonl"},
+		"posteriordb: open":                              {"--posteriordb", "all", "--posterior", "m", "all/m/right.jsonl"},
+		"--reference and --dataset: want one of them":    {"--reference", "a", "--dataset", "linear", "b.csv"},
+		"--checks and --json: want one of them":          {"--checks", "--json", "--dataset", "linear"},
+		"JSON, where all/m/right.jsonl is JSONL: want f": {"--reference", "all/m/reference.jsonl", "all/m/right.jsonl", "x.json"},
+	} {
+		if code, _, stderr := judge(args...); code != exitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit code %d, %s: want 2 and one line with %q", args, code, stderr, want)
 		}
 	}
 }

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hambench/chain/draws"
+	"hambench/compare"
+	"hambench/compare/page"
+	"hambench/internal/table"
+	"hambench/oracle"
+	"hambench/usage"
+)
+
+// scorecard judges a folder of posteriors, a folder each: a file or store whose name begins
+// with reference, and sets of draws in any others. With posteriordb, a posterior without
+// reference has that of its name. It is an error if any draws are refused, or, if none are, if
+// some decide nothing.
+func (f *selection) scorecard(folder string, o judgeOptions) error {
+	posteriors, err := os.ReadDir(folder)
+	if err != nil {
+		return usage.Errorf("scorecard: %w", err)
+	}
+	var rows []page.Row
+	for _, p := range posteriors {
+		if !p.IsDir() {
+			continue
+		}
+		own, err := f.scored(filepath.Join(folder, p.Name()), p.Name(), o)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, own...)
+	}
+	if rows == nil {
+		return usage.Errorf("scorecard: no draws in %s: want a folder for each posterior, with a "+
+			"reference and draws", folder)
+	}
+	if o.page != "" {
+		err = writeTo(o.page, func(w io.Writer) error { return page.Write(w, rows) })
+	}
+	if err == nil {
+		err = f.printScorecard(rows, o)
+	}
+	for _, bad := range []struct {
+		verdict string
+		is      error
+	}{{compare.Refused, errRefused}, {compare.Undecided, oracle.ErrUndecided}} {
+		for _, r := range rows {
+			if r.Verdict == bad.verdict && err == nil {
+				err = fmt.Errorf("%s, %s: %w: %s", r.Posterior, r.Of, bad.is, r.Why)
+			}
+		}
+	}
+	return err
+}
+
+// scored judges the draws of one posterior.
+func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row, err error) {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var references, own []string
+	for _, file := range files {
+		to := &own
+		if strings.HasPrefix(file.Name(), "reference") {
+			to = &references
+		}
+		*to = append(*to, filepath.Join(folder, file.Name()))
+	}
+	if references == nil && o.posteriorDB != "" {
+		file, err := draws.PosteriorDB(o.posteriorDB, name)
+		if err != nil {
+			return nil, err
+		}
+		references = []string{file}
+	}
+	if references == nil {
+		return nil, usage.Errorf("scorecard: %s has no file whose name begins with reference", folder)
+	}
+	for _, file := range own {
+		r, err := judgeFiles(references, []string{file}, o.gradients)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, page.Row{Posterior: name, Of: filepath.Base(file), Report: r})
+	}
+	return rows, nil
+}
+
+// judgeFiles compares the draws of files with those of references.
+func judgeFiles(references, files []string, gradients float64) (r compare.Report, err error) {
+	ref, err := draws.Read(references, nil)
+	if err != nil {
+		return r, err
+	}
+	own, err := draws.Read(files, nil)
+	if err != nil {
+		return r, err
+	}
+	if gradients > 0 {
+		own.Gradients = gradients
+	}
+	return compare.Sides(ref, own)
+}
+
+// printScorecard prints a line for each set of draws.
+func (f *selection) printScorecard(rows []page.Row, o judgeOptions) error {
+	if o.asJSON {
+		return printJSON(f.stdout, "  ", rows)
+	}
+	var lines [][]string
+	for _, r := range rows {
+		cost := ""
+		if r.PerGradients > 0 {
+			cost = number(r.PerGradients)
+		}
+		lines = append(lines, []string{r.Posterior, r.Of, r.Verdict, fmt.Sprint(r.Draws.Draws),
+			fmt.Sprintf("%.0f", r.Draws.Effective), cost, r.Why})
+	}
+	return table.Write(f.stdout, []string{"posterior", "draws", "verdict", "number", "effective",
+		"per 1000 gradients", "why"}, lines)
+}

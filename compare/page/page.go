@@ -1,0 +1,90 @@
+// Package page writes reports of package compare as an HTML file that needs no other: verdicts,
+// power, and the differences of distribution functions with their bands.
+package page
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strings"
+
+	"hambench/compare"
+)
+
+// Row is one comparison: of some draws with a posterior's reference.
+type Row struct {
+	Posterior string `json:"posterior"`
+	Of        string `json:"of"` // the file of the draws
+	compare.Report
+}
+
+//go:embed page.html
+var text string
+
+var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
+	"curves": curves, "test": test, "number": number, "names": compare.Listed,
+	"worst": func(c []compare.Column) []compare.Column { return c[:min(len(c), maxRows)] },
+}).Parse(text))
+
+// maxRows is how many columns a table has, maxCurves how many are drawn.
+const maxRows, maxCurves = 100, 9
+
+// Write writes the page of one comparison or, with a row for each, of several.
+func Write(w io.Writer, rows []Row) error { return tmpl.Execute(w, rows) }
+
+func number(x float64) string { return fmt.Sprintf("%.4g", x) }
+
+func test(t compare.Test) string {
+	return fmt.Sprintf("%.2g (%.2g to %.2g)", t.Estimate, t.Low, t.High)
+}
+
+// Of one panel, in points.
+const (
+	width, height = 260.0, 150.0
+	left, top     = 44.0, 20.0
+	inner         = width - left - 8
+)
+
+// curves draws the difference of the distribution functions of the worst columns over the
+// reference's share of draws below, with simultaneous bands; all panels have one scale.
+func curves(columns []compare.Column) template.HTML {
+	columns = columns[:min(len(columns), maxCurves)]
+	largest := 0.01
+	for _, c := range columns {
+		for _, p := range c.Curve {
+			largest = max(largest, math.Abs(p.Difference), p.Band)
+		}
+	}
+	var b strings.Builder
+	for _, c := range columns {
+		x := func(share float64) float64 { return left + inner*share }
+		middle := top + (height-top-26)/2
+		y := func(d float64) float64 { return middle - d/largest*(middle-top) }
+		var line, upper, lower strings.Builder
+		fmt.Fprintf(&line, "%.1f,%.1f ", x(0), y(0))
+		for _, p := range c.Curve {
+			fmt.Fprintf(&line, "%.1f,%.1f ", x(p.Share), y(p.Difference))
+			fmt.Fprintf(&upper, "%.1f,%.1f ", x(p.Share), y(p.Band))
+		}
+		for i := len(c.Curve) - 1; i >= 0; i-- {
+			fmt.Fprintf(&lower, "%.1f,%.1f ", x(c.Curve[i].Share), y(-c.Curve[i].Band))
+		}
+		fmt.Fprintf(&line, "%.1f,%.1f", x(1), y(0))
+		fmt.Fprintf(&b, `<svg viewBox="0 0 %g %g" width="%g" role="img" aria-label="%[4]s">`+
+			`<text x="%g" y="13" class="name">%[4]s</text>`+
+			`<polygon points="%[6]s%[7]s" class="band"/>`+
+			`<path d="M%.1f,%.1fH%.1f" class="zero"/><polyline points="%s" class="line"/>`,
+			width, height, width, template.HTMLEscapeString(c.Name), left, upper.String(),
+			lower.String(), x(0), y(0), x(1), line.String())
+		for _, d := range []float64{-largest, 0, largest} {
+			fmt.Fprintf(&b, `<text x="%g" y="%.1f" class="y">%.2g</text>`, left-5, y(d)+4, d)
+		}
+		for _, share := range []float64{0, 0.5, 1} {
+			fmt.Fprintf(&b, `<text x="%.1f" y="%g" class="x">%g</text>`, x(share), height-8, share)
+		}
+		b.WriteString("</svg>\n")
+	}
+	return template.HTML(b.String())
+}
