@@ -79,9 +79,9 @@ func writeSettings(w io.Writer, rows []Row) error {
 			i := slices.Index(r.Steps, h)
 			return fmt.Sprintf("%.3g (%s)", r.Epochs[i], r.Regimes[i])
 		}
-		line := fmt.Sprintf("%s, %%s: K·h·ω from %s to %s, C/ω = %.3g, with frequencies from %.3g to "+
-			"ω = %.3g.", r.Problem, at(slices.Max(r.Steps)), at(slices.Min(r.Steps)), r.Damping, r.Low,
-			r.High)
+		line := fmt.Sprintf("%s, %%s: K·h·ω from %s to %s, C/ω = %.3g, with frequencies from %.3g "+
+			"to ω = %.3g.", r.Problem, at(slices.Max(r.Steps)), at(slices.Min(r.Steps)), r.Damping,
+			r.Low, r.High)
 		lines = distinct.Append(lines, line)
 		schemes[line] = distinct.Append(schemes[line], r.Scheme)
 	}
@@ -92,8 +92,8 @@ func writeSettings(w io.Writer, rows []Row) error {
 		return nil
 	}
 	lines = append(lines, "In brackets: the law of orders, the law of heat, or between them "+
-		"(docs/theory.md). predicted: the constant by the law of orders; -: not proven, --json says "+
-		"why.")
+		"(docs/theory.md). predicted: the constant by the law of orders; -: not proven, --json "+
+		"says why.")
 	if apart {
 		lines = append(lines, "apart: the constant is certainly not the one predicted: the step "+
 			"is not as the law assumes.")
