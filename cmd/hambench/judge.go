@@ -26,6 +26,7 @@ import (
 type judgeOptions struct {
 	references              []string
 	posteriorDB, posterior  string
+	problem                 string
 	gradients               float64
 	page, folder            string // for the page, and of a scorecard
 	asJSON, checks, rebuild bool
@@ -42,7 +43,7 @@ func judgeCommand() *cobra.Command {
 		Long: `Draws are CSV files, of Stan too: a row is a draw, and a column named chain tells the
 chains of a file apart; a file without it is one chain. Or JSONL with an object a draw, zarr
 folders, or the JSON of posteriordb, by the endings of their names. They are compared with the draws of
---reference, columns by name, or with the posterior of --dataset, of which columns f0 … hold
+--reference, columns by name, with the exact law of --problem, or with the posterior of --dataset, of which columns f0 … hold
 the predictive values at the test inputs, as sample --predictions writes them.
 
 Each column is compared in location, scale and shape, all of them in their correlations and
@@ -82,6 +83,8 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 		"`FILE` of reference draws, once for each file, instead of a posterior")
 	c.Flags().StringVar(&o.posteriorDB, "posteriordb", "",
 		"`DIR` checkout of posteriordb, whose reference draws of --posterior are the reference")
+	c.Flags().StringVar(&o.problem, "problem", "",
+		"`FILE` or name of a problem of certify, whose law columns theta[1] … are compared with")
 	c.Flags().StringVar(&o.posterior, "posterior", "", "`NAME` posterior of --posteriordb")
 	c.Flags().Float64Var(&o.gradients, "gradients", 0,
 		"`N` gradients that all draws cost, for the effective size per 1000 of them")
@@ -98,7 +101,8 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 
 // check refuses flags of which one would be without use.
 func (o judgeOptions) check(given func(flag string) bool) error {
-	for _, group := range [][]string{{"reference", "posteriordb", "dataset"},
+	for _, group := range [][]string{{"problem", "reference", "posteriordb", "dataset"},
+		{"problem", "model"}, {"problem", "scorecard"}, {"problem", "checks"}, {"reference", "posteriordb", "dataset"},
 		{"reference", "posteriordb", "model"}, {"reference", "scorecard", "dataset"},
 		{"scorecard", "model"}, {"scorecard", "posterior"}, {"checks", "json"}, {"checks", "page"},
 		{"checks", "reference"}, {"checks", "posteriordb"}, {"checks", "scorecard"}} {
@@ -149,16 +153,19 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 		}
 		o.references = []string{file}
 	}
-	if o.references != nil {
+	switch {
+	case o.problem != "":
+		j.Report, err = judgeProblem(o.problem, files, o.gradients)
+	case o.references != nil:
 		j.Report, err = judgeFiles(o.references, files, o.gradients)
-	} else {
+	default:
 		j, err = f.judgePosterior(ctx, files, o)
 	}
 	if err != nil {
 		return err
 	}
 	if o.page != "" {
-		name := cmp.Or(o.posterior, f.dataset, strings.Join(o.references, ", "))
+		name := cmp.Or(o.posterior, f.dataset, o.problem, strings.Join(o.references, ", "))
 		rows := []page.Row{{Posterior: name, Of: strings.Join(files, ", "), Report: j.Report}}
 		err = writeTo(o.page, func(w io.Writer) error { return page.Write(w, rows) })
 	}
@@ -185,6 +192,25 @@ var errRefused = errors.New("not draws of this law")
 
 // exactDraws is how many independent draws stand for an exact posterior.
 const exactDraws = 10_000
+
+// judgeProblem compares columns theta[1] … with the exact law of a problem of certify.
+func judgeProblem(name string, files []string, gradients float64) (r compare.Report, err error) {
+	problems, err := findProblems(name)
+	if err != nil {
+		return r, err
+	}
+	exact := problems[0].Draws(exactDraws, rand.New(rand.NewPCG(1, 0))) // pinned: one report
+	ref := compare.Side{Chains: [][][]float64{exact}}
+	for d := range exact {
+		ref.Names = append(ref.Names, fmt.Sprintf("theta[%d]", d+1))
+	}
+	own, err := draws.Read(files, nil)
+	if err != nil {
+		return r, err
+	}
+	own.Gradients = cmp.Or(gradients, own.Gradients)
+	return compare.Sides(ref, own)
+}
 
 // judgePosterior compares predictive values with those of the posterior of the flags.
 func (f *selection) judgePosterior(ctx context.Context, files []string, o judgeOptions) (

@@ -237,6 +237,15 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 	if code, _, stderr := judge("--reference", "all/m/reference.jsonl", "all/m/few.jsonl"); code != exitUndecided || !strings.Contains(stderr, "1 draws against 400: want at least 20") {
 		t.Errorf("one draw: exit code %d, %s", code, stderr)
 	}
+	_, chain, _ := call(t, "sample", "--model", "toy", "--integrator", "obabo", "--h", "0.1", "--samples", "1000")
+	if err := os.WriteFile("toy.csv", []byte(chain), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for problem, want := range map[string]int{"toy": exitOK, "scalar": exitFailed} {
+		if code, stdout, stderr := judge("--problem", problem, "toy.csv"); code != want || !strings.Contains(stdout, "theta[1]") {
+			t.Errorf("draws of the toy against %s: exit code %d, %s%s", problem, code, stdout, stderr)
+		}
+	}
 	code, stdout, stderr = judge("--scorecard", "all", "--page", "card.html")
 	for _, row := range []string{"few.jsonl   | undecided", "right.jsonl | accepted", "wide.jsonl  | refused"} {
 		if !strings.Contains(stdout, row) {
