@@ -46,8 +46,8 @@ func (crossing) lawOf(m Tempering) law {
 // crossingLaw is ∝ exp(−s(ab)²/2 − γ(a² + b²)/2). b given a is normal, and with
 // a = √(γ/s) sinh t the density of t is ∝ exp(−(γ²/2s) sinh² t), which trapezoids integrate.
 type crossingLaw struct {
-	s, scale float64   // scale is √(γ/s)
-	gamma    float64   //
+	s, gamma float64
+	scale    float64   // √(γ/s)
 	t, p, c  []float64 // nodes, their probabilities, and the law up to the middle of each
 }
 

@@ -280,7 +280,9 @@ func (t *linearNet) Optimum() []float64 {
 // takes the ℓ + 1 smallest whose sum is below ℓ times the next; with their sum S and
 // a = S − (⌈S/ℓ⌉ − 1)ℓ it is
 //
-//	λ = (r(d_in + d_out) − r²)/2 + a(ℓ − a)/4ℓ − (ℓ − 1)S²/4ℓ + Σ_{i<j} M_i M_j/2,  m = a(ℓ − a) + 1.
+//	λ = (r(d_in + d_out) − r²)/2 + a(ℓ − a)/4ℓ − (ℓ − 1)S²/4ℓ + Σ_{i<j} M_i M_j/2
+//
+// and m = a(ℓ − a) + 1.
 func (t *linearNet) LearningCoefficient() (lambda float64, multiplicity int) {
 	var left []int
 	for _, w := range t.widths {

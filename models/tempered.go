@@ -105,7 +105,9 @@ func (t *tempered) HessianVector(hv, theta, v []float64, rows Rows) {
 	}
 }
 
-func (t *tempered) Gather(index []int, weights []float64) { t.inner.Gatherer.Gather(index, weights) }
+func (t *tempered) Gather(index []int, weights []float64) {
+	t.inner.Gatherer.Gather(index, weights)
+}
 
 // Affine returns P/T + γI and s/T + γθ*.
 func (t *tempered) Affine(rows Rows) (precision, shift []float64) {

@@ -33,7 +33,9 @@ func NewAnalytic(name string, t models.Target) (*Analytic, error) {
 	}
 	a := &Analytic{law: law}
 	mean, sd := law.PredictiveMarginals()
-	a.cdf = func(o int, v float64) float64 { return 0.5 * math.Erfc((mean[o]-v)/(sd[o]*math.Sqrt2)) }
+	a.cdf = func(o int, v float64) float64 {
+		return 0.5 * math.Erfc((mean[o]-v)/(sd[o]*math.Sqrt2))
+	}
 	if m := models.CapabilitiesOf(t).Marginals; m != nil {
 		a.cdf = m.CDF
 	}

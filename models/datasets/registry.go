@@ -59,8 +59,8 @@ type Dataset struct {
 
 	// Files hold the numbers: rows without a header, whose last column is the
 	// target, but for Unused ones behind it. One of the inputs is a letter, each of which
-	// is a feature, if Letters states how many there are. Without files, Make fills the set. ClassNames, if known, are the names
-	// of the classes, whose order numbers them.
+	// is a feature, if Letters states how many there are. Without files, Make fills the
+	// set. ClassNames, if known, are the names of the classes, whose order numbers them.
 	Files      []File
 	Letters    int
 	Unused     int
