@@ -38,9 +38,10 @@ $(VENV)/installed: python/requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { echo "$(PYTHON) is older than Python 3.12, which the versions in $< need: make PYTHON=python3.12 …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install -q -r python/requirements.txt
+	$(VENV)/bin/pip install -q --no-deps devinterp==2.0.1 # of which the samplers alone are used, that need PyTorch
 	touch $@
 
-test-python: build $(VENV)/installed ## the Python package with numpy, JAX, PyTorch and three libraries of samplers, and six readers of draws (installs them under bin/venv; wants Python 3.12)
+test-python: build $(VENV)/installed ## the Python package with numpy, JAX, PyTorch and four libraries of samplers, and six readers of draws (installs them under bin/venv; wants Python 3.12)
 	$(VENV)/bin/mypy --config-file python/mypy.ini python/hambench
 	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest -q python/tests
 

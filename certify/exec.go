@@ -3,7 +3,6 @@ package certify
 import (
 	"context"
 	"encoding/binary"
-	"math"
 	"slices"
 	"time"
 
@@ -105,13 +104,13 @@ func (g *greeting) check() error {
 	case g.Batches < 1 || g.Batches > probe.MaxLists:
 		return bad("batches %d: want 1 to %d a step", g.Batches, probe.MaxLists)
 	case len(g.Auxiliary) > 0 && len(g.Auxiliary) != g.State-2:
-		return bad("%d auxiliary variables with a state of %d vectors: want %d, or none", len(g.Auxiliary),
-			g.State, max(0, g.State-2))
+		return bad("%d auxiliary variables with a state of %d vectors: want %d, or none",
+			len(g.Auxiliary), g.State, max(0, g.State-2))
 	}
 	for _, v := range g.Auxiliary {
-		if !(v.Deviation >= 0) || math.IsInf(v.Start+v.Deviation, 0) || v.Positive && !(v.Start > 0) {
-			return bad("auxiliary variable %q: start %v, deviation %v: want finite numbers, the "+
-				"deviation not negative, and a start above 0 if it is positive", v.Name, v.Start, v.Deviation)
+		if !(v.Deviation >= 0) || v.Positive && !(v.Start > 0) {
+			return bad("auxiliary variable %q: start %v, deviation %v: want a deviation that is "+
+				"not negative, and a start above 0 if it is positive", v.Name, v.Start, v.Deviation)
 		}
 	}
 	claims := map[string]float64{"position": g.Claims.Position, "joint": g.Claims.Joint}

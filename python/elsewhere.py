@@ -1,4 +1,4 @@
-"""Writes docs/elsewhere.md: what is found of the samplers of three libraries. Run by ``make elsewhere``."""
+"""Writes docs/elsewhere.md: what is found of the samplers of four libraries. Run by ``make elsewhere``."""
 
 import importlib.metadata
 import math
@@ -39,6 +39,61 @@ NOTES = {
 }
 
 
+# The same on N(0, 1), with the full batch: samplers that are not affine, and those of devinterp.
+NORMAL = '{"kind": "scalar", "friction": 1, "batches": [{"stiffness": 1, "center": 0, "amplitude": 0, "frequency": 1, "phase": 0}]}'
+STEPS = (0.025, 0.005, 0.001, 0.00025)
+MORE = [
+    (adapters.devinterp_sgld, "SGMCMC.sgld", "SGLD with a localisation term (Lau et al. 2023)", ""),
+    (adapters.devinterp_rmsprop_sgld, "SGMCMC.rmsprop_sgld", "RMSProp's preconditioner with SGLD; defaults α = 0.99, ε = 0.1", "squares"),
+    (lambda: adapters.devinterp_rmsprop_sgld(eps=1e-8), "SGMCMC.rmsprop_sgld", "the same with ε = 10⁻⁸", "squares"),
+    (adapters.devinterp_sgnht, "SGMCMC.sgnht", "matches SGNHT's interface; default diffusion factor A = 0.01", "unmoved"),
+    (adapters.sgmcmcjax_psgld, "build_psgld_kernel", "algorithm 1 of Li et al. 2016; defaults α = 0.99, ε = 10⁻⁵", "squares"),
+    (adapters.sgmcmcjax_sgldadam, "build_sgldAdam_kernel", "Adam-like diffusion; defaults β₁ = 0.9, β₂ = 0.999, ε = 10⁻⁸", "adam"),
+    (adapters.sgmcmcjax_sgnht, "build_sgnht_kernel", "Euler solver for the SG-NHT diffusion (Ding et al. 2014)", ""),
+    (adapters.sgmcmcjax_badodab, "build_badodab_kernel", "splitting scheme for the 3-equation Langevin diffusion", "frozen"),
+    (adapters.posteriors_sgnht, "sgnht", "SGNHT from Ding et al. 2014", ""),
+]
+
+MORE_NOTES = {
+    "squares": "The mean of squares remembers 1/(1 − α) steps, whatever their length, so that at small steps it follows the square of the gradient, and the law tends to e^(−U)(|U′| + ε). "
+    "These are stationary laws. The libraries start the mean at 0, where the first steps are up to 1/ε times as long, and a coordinate is thrown out; the excess is forgotten after some thousand steps at h = 0.025.",
+    "unmoved": "In version 2.0.1 the step of the position adds neither the momentum nor the thermostat (`grad_correction`) that the preconditioner computes, so that it is one of SGLD with noise of 2A = 0.02 times its variance.",
+    "adam": "Long after the start, where the corrections for it are 1. The first moment and the mean of squares are two variables of open law; where a bound is missing, their bases do not resolve them.",
+    "frozen": "In version 0.2.13 `build_badodab_kernel` unpacks both updates of the diffusion into one name, as `build_baoab_kernel` does, and the position is never updated.",
+}
+
+
+def measured(o: hambench.Observable) -> list[str]:
+    """The error at each step, to the digits that its bound leaves."""
+    return [f"{error:.{min(4, max(0, -math.floor(math.log10(max(bound, 1e-9)))))}f}" if bound < 0.5 else "–" for error, bound in zip(o.errors, o.resolution)]
+
+
+def more() -> list[str]:
+    """The part of the page on N(0, 1)."""
+    out = [
+        "",
+        "## On N(0, 1)",
+        "",
+        "Samplers with a thermostat or a preconditioner that follows the gradients, and those of devinterp, on N(0, 1), friction 1, with the full batch: the error of the variance, whose right value is 1, "
+        "at h = " + ", ".join(f"{h:g}" for h in STEPS) + " (`–`: not resolved), and its order. Where a drift is (lr/2)∇U, lr = 2h; `python/hambench/adapters.py` says which parameters others have. "
+        f"devinterp {importlib.metadata.version('devinterp')}.",
+        "",
+        "| library | sampler | its documentation says | error of the variance | order | note |",
+        "|---|---|---|---|---|---|",
+    ]
+    used: list[str] = []
+    for make, function, says, note in MORE:
+        sampler = make()
+        print(sampler.name, file=sys.stderr, flush=True)
+        if note and note not in used:
+            used.append(note)
+        row = hambench.certify(sampler, problem=NORMAL, scheme=["full"], steps=STEPS, timeout=600)[0]
+        o = row["theta^2"]
+        out.append(f"| {sampler.name.split('.')[0]} | `{function}` | {says} | {', '.join(measured(o))} | {found(o)} | {used.index(note) + 1 if note else ''} |")
+        print(out[-1], file=sys.stderr, flush=True)
+    return out + ["", "Notes on N(0, 1)", ""] + [f"{i + 1}. {MORE_NOTES[note]}" for i, note in enumerate(used)]
+
+
 def found(o: hambench.Observable) -> str:
     if o.verdict == "exact":
         return "exact"
@@ -52,7 +107,7 @@ def lines() -> list[str]:
     out = [
         "# Samplers of other libraries",
         "",
-        "Exact orders of the stochastic-gradient Langevin and Hamiltonian samplers of blackjax, posteriors and SGMCMCJax, without Monte Carlo: `make elsewhere` wrote this page.",
+        "Exact orders of the stochastic-gradient Langevin and Hamiltonian samplers of blackjax, devinterp, posteriors and SGMCMCJax, without Monte Carlo: `make elsewhere` wrote this page.",
         "Each library's own kernel is run as published; its draws of normals are replaced by the program's (`python/hambench/adapters.py`), and a test compares the step with the library's own.",
         "The problem is the built-in `gaussian` (two parameters, four batches of unequal curvature, friction 1.3). Versions: " + ", ".join(f"{k} {v}" for k, v in versions.items()) + ".",
         "",
@@ -75,10 +130,10 @@ def lines() -> list[str]:
             out.append(f"| {sampler.name.split('.')[0]} | `{function}`{inner} | {says} | {row.scheme} | {' | '.join(cells)} | {used.index(note) + 1 if note else ''} |")
     out += ["", "Notes", ""]
     out += [f"{i + 1}. {NOTES[note]}" for i, note in enumerate(used)]
+    out += more()
     out += [
         "",
-        "Left out: samplers with a thermostat (`sgnht`, `badodab`) or a preconditioner that follows the gradients (`psgld`, `sgldAdam`), whose steps are not affine on any problem; blackjax's `csgld`, whose step depends on the energy;",
-        "`sglrw` of posteriors, whose noise is binary; estimators by control variates and SVRG, which change the gradient, not the step; and all samplers with a Metropolis test, whose law is the target by construction.",
+        "Left out: SGMCMCJax's diffusion `badodab` without the kernel's builder, whose thermostat has a law that is not resolved; blackjax's `csgld`, whose step depends on the energy; `sglrw` of posteriors, whose noise is binary; estimators by control variates and SVRG, which change the gradient, not the step; and all samplers with a Metropolis test, whose law is the target by construction.",
         "SGMCMCJax 0.2.13 imports a module that current versions of JAX have dropped, which it needs for its progress bar alone; an empty module stands in for it.",
         "",
         "To repeat a row: `python3 -c \"import jax; jax.config.update('jax_enable_x64', True); import hambench; from hambench import adapters;",

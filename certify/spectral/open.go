@@ -80,8 +80,11 @@ func (p *Chain) settle() (*markov.Point, error) {
 	p.space = &space{theta: e.narrow.theta, others: slices.Clone(e.narrow.others), still: e.still}
 	for v, n := range p.space.others {
 		if n.open {
-			if by := p.centre(v); by > 0 {
+			start := n.mean
+			if by := p.centre(v); by > 0 && p.decides() {
 				return &markov.Point{Radius: by}, nil
+			} else if by > 0 {
+				p.space.others[v].mean = start
 			}
 		}
 	}
@@ -123,7 +126,7 @@ func (p *Chain) settle() (*markov.Point, error) {
 		if away += far; far == 0 || far*away < 0 {
 			away = far
 		}
-		if far*away >= escaped {
+		if far*away >= escaped && p.decides() {
 			return &markov.Point{Radius: math.Inf(1)}, nil
 		}
 	}
@@ -131,10 +134,14 @@ func (p *Chain) settle() (*markov.Point, error) {
 	return &lost, nil
 }
 
+// decides reports whether what coarse laws say of a variable that escapes is believed: beside the
+// position there is no other one, whose law it may hang on.
+func (p *Chain) decides() bool { return len(p.engine.narrow.others) == 1 }
+
 // lawless is what is known of a chain whose law was not found: that there is none, or nothing. By
 // second moments, of the positions and coordinates as they were last, it may be seen to grow.
 func (p *Chain) lawless(ctx context.Context, m minibatch.Scheme) (markov.Point, error) {
-	if p.without.Unstable() {
+	if p.without.Unstable() || !p.decides() {
 		return *p.without, nil
 	}
 	r := p.newRung(degrees{2, 2})
@@ -170,50 +177,56 @@ func (e *Engine) tails(b *basis, s *space, law []float64) float64 {
 // centre moves the law of an open variable to where a step moves it neither way, with θ under
 // the target's law, without noise. It returns a factor above 0 if there is no such place.
 func (p *Chain) centre(v int) (escapes float64) {
-	law, nodes := &p.space.others[v], p.engine.narrow.theta.orthogonal(12).gauss(12)
+	law := &p.space.others[v]
+	at, start := []float64{law.mean}, 0 // from the start on, at distances that double
+	for by := 1.0; by < farthestLog; by *= 2 {
+		at, start = append(append([]float64{law.mean - by}, at...), law.mean+by), start+1
+	}
+	moved := p.moved(v, at)
+	to, i := int(math.Copysign(1, moved[start])), start // where it is moved from the start
+	for moved[i]*moved[start] > 0 {
+		if i += to; i < 0 || i == len(at) {
+			return math.Exp(math.Abs(moved[start]))
+		}
+	}
+	// Between the two places next to the change.
+	at = floats.Span(make([]float64, 33), at[max(0, i-to)], at[i])
+	moved = p.moved(v, at)
+	i = slices.IndexFunc(moved, func(x float64) bool { return x*moved[0] <= 0 })
+	law.mean = at[max(0, i)]
+	return 0
+}
+
+// moved is by how much a step moves a variable in the mean from each of some coordinates.
+func (p *Chain) moved(v int, from []float64) []float64 {
+	nodes, others := p.engine.narrow.theta.orthogonal(12).gauss(12), p.space.others
 	steps, weights := probe.Mixture(p.in.Kernel)
-	// moved is by how much a step moves the variable in the mean.
-	moved := func(u float64) (sum float64) {
-		law.mean = u
-		for _, f := range p.forces {
-			for l, of := range steps {
-				step := probe.NewTransition(p.in, of, f)
-				silence := [][]float64{make([]float64, step.Normals)}
-				var z [][]float64
-				for _, x := range nodes.nodes {
-					z = append(z, p.space.state(x, nil))
-				}
-				step.Apply(z, slices.Repeat(silence, len(z)))
-				for i, w := range nodes.weights {
-					to := p.space.coordinates(p.in, z[i])[1+v]
-					sum += w * weights[l] * (to - u) / float64(len(p.forces))
-				}
+	var start [][]float64
+	for _, u := range from {
+		others[v].mean = u
+		for _, x := range nodes.nodes {
+			start = append(start, p.space.state(x, nil))
+		}
+	}
+	sum := make([]float64, len(from))
+	for _, f := range p.forces {
+		for l, of := range steps {
+			step := probe.NewTransition(p.in, of, f)
+			z := make([][]float64, len(start))
+			for i := range z {
+				z[i] = slices.Clone(start[i])
+			}
+			step.Apply(z, slices.Repeat([][]float64{make([]float64, step.Normals)}, len(z)))
+			for i := range z {
+				at := from[i/len(nodes.nodes)]
+				others[v].mean = at
+				to := p.space.coordinates(p.in, z[i])[1+v]
+				sum[i/len(nodes.nodes)] += nodes.weights[i%len(nodes.nodes)] * weights[l] * (to - at) /
+					float64(len(p.forces))
 			}
 		}
-		return sum
 	}
-	at := law.mean
-	from, by := moved(at), 1.0
-	if from < 0 {
-		by = -1
-	}
-	lo, hi := at, at+by
-	for moved(hi)*from > 0 {
-		lo, hi, by = hi, hi+2*by, 2*by
-		if math.Abs(hi) > farthestLog {
-			return math.Exp(math.Abs(from))
-		}
-	}
-	for range 30 {
-		middle := (lo + hi) / 2
-		if moved(middle)*from > 0 {
-			lo = middle
-		} else {
-			hi = middle
-		}
-	}
-	law.mean = (lo + hi) / 2
-	return 0
+	return sum
 }
 
 // state is a phase-space vector: θ, the momentum, and the auxiliary variables at coordinates, or

@@ -1,4 +1,4 @@
-"""Published kernels of blackjax, posteriors and SGMCMCJax as samplers, unchanged.
+"""Published kernels of blackjax, devinterp, posteriors and SGMCMCJax as samplers, unchanged.
 
 A kernel draws its own normals. While it runs, the function that it draws them with is replaced by one that
 hands out the program's: each key, or each call where there are no keys, gets the next vector, and a key that is
@@ -9,9 +9,11 @@ the parameters' array; the potential is the sum over them.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -110,6 +112,57 @@ def blackjax_sghmc(num_integration_steps: int = 10) -> Sampler:
     return _wrap(step, f"blackjax.sghmc L={num_integration_steps}", state=1, normals=1 + num_integration_steps)
 
 
+# devinterp
+
+
+def _devinterp(build: Callable[..., Any], name: str, squares: bool = False) -> Sampler:
+    """SGMCMC with lr = 2h, since its drift is (lr/2)∇U. squares: with the running mean of squares of its RMSProp."""
+    import torch
+
+    SGMCMC = importlib.import_module("devinterp.optim.sgmcmc").SGMCMC
+
+    def step(theta: Any, r: Any, *rest: Any) -> Any:
+        grad, normal, h, _ = rest[-4:]
+        replay = _Replay(_one(normal))
+        parameters = torch.nn.Parameter(torch.tensor(theta))
+        parameters.grad = torch.as_tensor(grad(theta))
+        before = torch.normal, torch.randn_like
+        torch.normal = lambda mean, std, size, **_: mean + std * torch.as_tensor(replay.draw()).reshape(size)
+        torch.randn_like = lambda x, **_: torch.zeros_like(x)  # the start of a momentum that sgnht does not use
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # nbeta is 1, since the gradient is that of the potential
+                optimizer = build(SGMCMC)([parameters], lr=2 * h)
+            if squares:
+                optimizer.state[parameters]["square_avg"] = torch.tensor(rest[0][0])
+            optimizer.step()
+        finally:
+            torch.normal, torch.randn_like = before
+        moved = parameters.detach().numpy()
+        return (moved, r, (optimizer.state[parameters]["square_avg"].numpy(),)) if squares else moved
+
+    return _wrap(step, name, **({"state": 3, **_SQUARES} if squares else {"state": 1}))
+
+
+# A running mean of squares, beside the position alone.
+_SQUARES = {"momentum": False, "auxiliary": [{"name": "v", "positive": True, "start": 1}]}
+
+
+def devinterp_sgld() -> Sampler:
+    """SGMCMC.sgld with lr = 2h."""
+    return _devinterp(lambda cls: cls.sgld, "devinterp.sgld")
+
+
+def devinterp_rmsprop_sgld(eps: float = 0.1, alpha: float = 0.99) -> Sampler:
+    """SGMCMC.rmsprop_sgld with lr = 2h; eps and alpha are the library's defaults."""
+    return _devinterp(lambda cls: functools.partial(cls.rmsprop_sgld, eps=eps, alpha=alpha), f"devinterp.rmsprop_sgld eps={eps:g}", True)
+
+
+def devinterp_sgnht(diffusion_factor: float = 0.01) -> Sampler:
+    """SGMCMC.sgnht with lr = 2h. Its step of the position reads neither the momentum nor the thermostat, which are left out."""
+    return _devinterp(lambda cls: functools.partial(cls.sgnht, diffusion_factor=diffusion_factor), "devinterp.sgnht")
+
+
 # posteriors
 
 
@@ -159,6 +212,37 @@ def posteriors_baoa() -> Sampler:
     from posteriors.sgmcmc import baoa
 
     return _posteriors(lambda log, h, friction: baoa.build(log, h, alpha=friction, momenta=0.0), "posteriors.baoa", 2, position=2)
+
+
+def _alone(theta: Any, name: str) -> None:
+    if theta.shape[-1] != 1:
+        raise hambench.HambenchError(f"{name}: its thermostat is one for all coordinates: want a problem in one")
+
+
+# A thermostat, as what it is above the friction that it starts from.
+_THERMOSTAT = {"auxiliary": [{"name": "zeta", "start": 0, "deviation": 1}]}
+
+
+def posteriors_sgnht() -> Sampler:
+    """posteriors.sgmcmc.sgnht with alpha = friction, in one dimension: the mean over coordinates is taken point by point."""
+    import torch
+    from posteriors.sgmcmc import sgnht
+
+    def step(theta: Any, r: Any, kept: Any, grad: Any, normal: Any, h: float, friction: float) -> Any:
+        _alone(theta, "posteriors.sgnht")
+        gradient, replay = torch.as_tensor(grad(theta)), _Replay(_one(normal))
+        before = torch.randn_like, torch.mean
+        torch.randn_like = lambda x, **_: torch.as_tensor(replay.draw()).reshape(x.shape)
+        torch.mean = lambda x: x.reshape(theta.shape)
+        try:
+            transform = sgnht.build(lambda p, _: (-(p * gradient).sum(), torch.tensor(0)), h, alpha=friction, momenta=0.0)
+            begun = transform.init(torch.as_tensor(theta)).replace(momenta=torch.as_tensor(r), xi=torch.as_tensor(kept[0] + friction))
+            ended, _ = transform.update(begun, None)
+        finally:
+            torch.randn_like, torch.mean = before
+        return ended.params.numpy(), ended.momenta.numpy(), (ended.xi.numpy() - friction,)
+
+    return _wrap(step, "posteriors.sgnht", state=3, **_THERMOSTAT)
 
 
 # SGMCMCJax
@@ -245,3 +329,89 @@ def sgmcmcjax_baoab(diffusion: bool = False) -> Sampler:
             return _numpy(x), _numpy(v), (-_numpy(ended.param_grad),)
 
     return _wrap(step, "sgmcmcjax.baoab" + (" (diffusion)" if diffusion else ""), state=3, position=2, joint=2)
+
+
+@contextlib.contextmanager
+def _one_draw(xi: Any) -> Iterator[None]:
+    """Has jax.random.normal give xi, while a step that draws once is compiled."""
+    import jax
+
+    before = jax.random.normal, jax.random.choice
+    setattr(jax.random, "normal", lambda key, shape=(), dtype=None: xi.reshape(shape))
+    setattr(jax.random, "choice", lambda key, a, shape=(), **_: jax.numpy.zeros(shape, dtype=int))
+    try:
+        yield
+    finally:
+        jax.random.normal, jax.random.choice = before
+
+
+def _diffused(parts: Any, number: int, xi: Any, *vectors: Any) -> Any:
+    """The state of a diffusion after one kernel, from a state with these vectors; number is that of the step."""
+    import jax
+
+    with _one_draw(xi):
+        init, kernel, _ = parts
+        begun = init(jax.random.key(1), vectors[0])
+        packed = begun.diffusion_state._replace(packed_state=[list(vectors)])
+        return kernel(number, jax.random.key(0), begun._replace(diffusion_state=packed)).diffusion_state.packed_state[0]
+
+
+def _compiled(step: Callable[..., Any], name: str, **settings: Any) -> Sampler:
+    return hambench.sampler(step, name=name, backend="jax", **settings)
+
+
+def sgmcmcjax_psgld() -> Sampler:
+    """build_psgld_kernel with dt = 2h, since its drift is (dt/2)∇U."""
+    kernels = _sgmcmcjax()
+
+    def step(theta: Any, r: Any, kept: Any, grad: Any, normal: Any, h: Any, friction: Any) -> Any:
+        x, v = _diffused(kernels.build_psgld_kernel(_constant(2 * h), *_likelihood([grad])), 0, normal, theta, kept[0])
+        return x, r, (v,)
+
+    return _compiled(step, "sgmcmcjax.psgld", state=3, **_SQUARES)
+
+
+def _constant(step: Any) -> Callable[[int], Any]:
+    return lambda i: step
+
+
+# The number of a step at which the corrections of sgldAdam for its start are 1.
+_LATE = 10**6
+
+
+def sgmcmcjax_sgldadam() -> Sampler:
+    """build_sgldAdam_kernel with dt = 2h, long after its start."""
+    kernels = _sgmcmcjax()
+
+    def step(theta: Any, r: Any, kept: Any, grad: Any, normal: Any, h: Any, friction: Any) -> Any:
+        parts = kernels.build_sgldAdam_kernel(_constant(2 * h), *_likelihood([grad]))
+        x, m, v = _diffused(parts, _LATE, normal, theta, *kept)
+        return x, r, (m, v)
+
+    return _compiled(step, "sgmcmcjax.sgldAdam", state=4, momentum=False, auxiliary=[{"name": "m"}, {"name": "v", "positive": True, "start": 1}])
+
+
+def sgmcmcjax_sgnht() -> Sampler:
+    """build_sgnht_kernel with dt = h² and a = h·friction, as its velocities are momenta times h; in one dimension."""
+    kernels = _sgmcmcjax()
+
+    def step(theta: Any, r: Any, kept: Any, grad: Any, normal: Any, h: Any, friction: Any) -> Any:
+        _alone(theta, "sgmcmcjax.sgnht")
+        parts = kernels.build_sgnht_kernel(_constant(h * h), *_likelihood([grad]), a=h * friction)
+        x, v, alpha = _diffused(parts, 1, normal, theta, h * r, h * (kept[0][0] + friction))
+        return x, v / h, ((alpha / h - friction).reshape(1),)
+
+    return _compiled(step, "sgmcmcjax.sgnht", state=3, **_THERMOSTAT)
+
+
+def sgmcmcjax_badodab() -> Sampler:
+    """build_badodab_kernel, in one dimension; the gradient is taken anew at the start of a step, as with the full batch it is."""
+    kernels = _sgmcmcjax()
+
+    def step(theta: Any, r: Any, kept: Any, grad: Any, normal: Any, h: Any, friction: Any) -> Any:
+        _alone(theta, "sgmcmcjax.badodab")
+        parts = kernels.build_badodab_kernel(_constant(h), *_likelihood([grad]))
+        x, v, alpha = _diffused(parts, 1, normal, theta, r, kept[0][0])
+        return x, v, (alpha.reshape(1),)
+
+    return _compiled(step, "sgmcmcjax.badodab", state=3, position=2, joint=2, auxiliary=[{"name": "alpha", "start": 0.5}])
