@@ -34,7 +34,6 @@ if __name__ == "__main__":
     own = milliseconds(start)
     print(f"{'the program itself (--version)':40} {own:7.1f} ms")
     for what, call in {
-        "certify, a built-in integrator": lambda: hambench.certify("leapfrog", **ASKED),
         "certify, a sampler in numpy": lambda: hambench.certify(plain_numpy.sampler, **ASKED),
         "sample, two chains of ten draws": lambda: hambench.sample(model="linear", integrator="baoab", samples=10, chains=2),
     }.items():
