@@ -461,7 +461,7 @@ func TestCountVerdictsCountsAll(t *testing.T) {
 			sum += n
 		}
 	}
-	if sum != total || total != 10 {
-		t.Errorf("parts of %d make %d of 10 verdicts", sum, total)
+	if sum != total || total != 11 {
+		t.Errorf("parts of %d make %d of 11 verdicts", sum, total)
 	}
 }

@@ -120,11 +120,20 @@ func manyBatches(k int) string {
 	return `{"kind": "gaussian", "friction": 1.5, "batches": [` + strings.Join(batches, ", ") + `]}`
 }
 
-// Schemes with too many orders of the batches are left out, and said to be.
-func TestSchemesOfTooManyOrdersAreLeftOut(t *testing.T) {
-	code, stdout, stderr := call(t, "certify", "--integrator", "leapfrog", "--steps", "0.1", "--problem", manyBatches(15))
+// Of schemes with too many orders of the batches constants are predicted, and nothing else is
+// known: what asks for more leaves them out. Both is said.
+func TestSchemesOfTooManyOrders(t *testing.T) {
+	args := []string{"certify", "--integrator", "leapfrog", "--steps", "0.1", "--problem", manyBatches(15)}
+	code, stdout, _ := call(t, append(args, "--stability")...)
 	if code != 0 || strings.Contains(stdout, "reshuffle") || !strings.Contains(stdout, "cyclic") {
-		t.Errorf("exit code %d, output %s", code, stdout)
+		t.Errorf("the largest stable step: exit code %d, output %s", code, stdout)
+	}
+	code, stdout, stderr := call(t, args...)
+	for _, line := range strings.Split(stdout, "\n") {
+		random := strings.Contains(line, "| reshuffle") || strings.Contains(line, "| symmetric")
+		if alone := strings.Contains(line, string(certify.Alone)+" |"); code != 0 || alone != random {
+			t.Errorf("exit code %d, %s", code, line)
+		}
 	}
 	for _, want := range []string{`"reshuffle" with K = 15 batches: exact orders need K at most 14`, `"symmetric" with K = 15 batches: exact orders need K at most 9`} {
 		if !strings.Contains(stderr, want) {

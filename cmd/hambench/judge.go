@@ -85,7 +85,7 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 		"`DIR` checkout of posteriordb, whose reference draws of --posterior are the reference")
 	c.Flags().StringVar(&o.problem, "problem", "",
 		"`FILE` or name of a problem of certify, whose law columns theta[1] … are compared with")
-	c.Flags().StringVar(&o.posterior, "posterior", "", "`NAME` posterior of --posteriordb")
+	c.Flags().StringVar(&o.posterior, "posterior", "", "`ID` posterior of --posteriordb")
 	c.Flags().Float64Var(&o.gradients, "gradients", 0,
 		"`N` gradients that all draws cost, for the effective size per 1000 of them")
 	c.Flags().StringVar(&o.page, "page", "", "`FILE` to write the report to, as HTML with pictures")
