@@ -203,6 +203,9 @@ func TestLongSquaresOfTheProgram(t *testing.T) {
 	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
 		t.Skip("set HAMBENCH_TEST_LONG")
 	}
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("needs a C compiler")
+	}
 	program := filepath.Join(t.TempDir(), "squares")
 	if out, err := exec.Command("cc", "-O2", "-o", program, "testdata/squares.c", "-lm").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
