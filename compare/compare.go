@@ -31,6 +31,9 @@ type Side struct {
 	Chains [][][]float64
 	// Gradients is what all draws cost, in gradients of all data; 0 if it is not known.
 	Gradients float64
+	// OwnError is how far the law of a reference's draws may be from the one that they stand
+	// for: a Kolmogorov distance, averaged over the columns. Of draws it is not used.
+	OwnError float64
 }
 
 // draws returns the number of draws of all chains.
@@ -61,7 +64,8 @@ func (s Side) Ordered(names []string) Side {
 
 // only returns the side with the columns of the given places.
 func (s Side) only(columns []int) Side {
-	out := Side{Gradients: s.Gradients}
+	out := s
+	out.Names, out.Chains = nil, nil
 	for _, j := range columns {
 		out.Names = append(out.Names, s.Names[j])
 	}
@@ -104,13 +108,15 @@ type Report struct {
 }
 
 // Size is how many draws a side has. Effective is the median over the columns of the
-// effective sizes, Least the smallest, which is LeastOf's.
+// effective sizes, Least the smallest, which is LeastOf's; a reference's own error makes them
+// smaller.
 type Size struct {
 	Chains    int     `json:"chains"`
 	Draws     int     `json:"draws"` // of all chains
 	Effective float64 `json:"effective"`
 	Least     float64 `json:"least_effective"`
 	LeastOf   string  `json:"least_of"`
+	OwnError  float64 `json:"own_error,omitempty"`
 }
 
 // Column is the comparison of one column. Means and standard deviations are of the draws as
@@ -193,7 +199,7 @@ func Sides(reference, draws Side) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Reference = Size{Chains: len(ref.Chains), Draws: ref.draws()}
+	r.Reference = Size{Chains: len(ref.Chains), Draws: ref.draws(), OwnError: ref.OwnError}
 	r.Draws = Size{Chains: len(own.Chains), Draws: own.draws()}
 	if stuck != "" || len(ref.Names) == 0 || min(r.Draws.Draws, r.Reference.Draws) < minMedian {
 		r.Verdict, r.Why = Undecided, stuck
@@ -209,7 +215,7 @@ func Sides(reference, draws Side) (Report, error) {
 	t := newTests(ref, own)
 	r.Columns = make([]Column, len(ref.Names))
 	each(len(r.Columns), func(j int) {
-		r.Columns[j] = t.column(ref.Names[j], ref.column(j), own.column(j))
+		r.Columns[j] = t.column(ref.Names[j], pool(ref, own, j))
 	})
 	r.sizes()
 	if own.Gradients > 0 {

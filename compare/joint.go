@@ -47,8 +47,7 @@ func (t tests) scale(d difference, n int) Test {
 }
 
 // column compares one column.
-func (t tests) column(name string, ref, own [][]float64) Column {
-	p := pool(ref, own)
+func (t tests) column(name string, p pooled) Column {
 	s := scoresOf(p, lags{})
 	c := Column{
 		Name: name, ReferenceEffective: s.location.ref.size, Effective: s.location.own.size,
@@ -89,10 +88,10 @@ const (
 func (t tests) joint(ref, own Side, columns []Column) (worst []Joint, pairs []difference) {
 	z := make([][]float64, t.columns)
 	each(len(z), func(j int) {
-		shares, _ := ranked(pool(ref.column(j), own.column(j)).x)
+		shares, _ := ranked(pool(ref, own, j).x)
 		z[j] = normalScores(shares)
 	})
-	p := pool(ref.column(0), own.column(0))
+	p := pool(ref, own, 0)
 	var ofRef, ofOwn []int
 	for _, c := range columns {
 		ofRef, ofOwn = append(ofRef, c.location.ref.lag), append(ofOwn, c.location.own.lag)

@@ -15,15 +15,20 @@ import (
 type pooled struct {
 	x         []float64
 	chains    []int
-	reference int // chains
-	split     int // draws of the reference
+	reference int     // chains
+	split     int     // draws of the reference
+	off       float64 // variance of the reference's own error, in units of a score's variance
 }
 
-func pool(ref, own [][]float64) pooled {
-	p := pooled{reference: len(ref)}
-	for _, side := range [][][]float64{ref, own} {
+// pool returns a column of both sides. A reference with the own error e has its normal scores
+// off by a normal shift whose mean absolute value δ moves the distribution function by
+// δ/√(2π) = e: one with the variance (πe)². Any other score may be off by that share of its
+// own variance: at the median, 0.50 πe, where the shift takes 0.40 πe.
+func pool(ref, own Side, column int) pooled {
+	p := pooled{reference: len(ref.Chains), off: math.Pow(math.Pi*ref.OwnError, 2)}
+	for _, side := range []Side{ref, own} {
 		p.split = len(p.x)
-		for _, x := range side {
+		for _, x := range side.column(column) {
 			p.x, p.chains = append(p.x, x...), append(p.chains, len(x))
 		}
 	}
@@ -82,6 +87,16 @@ func averageOf(x []float64, chains []int, least int) average {
 	return a
 }
 
+// off returns the average with an error that draws do not show, of a variance that is known with
+// so many degrees of freedom.
+func (a average) off(variance, freedom float64) average {
+	if variance > 0 {
+		a.freedom = freedomOf(a.size, a.freedom, 1/variance, freedom)
+		a.size = 1 / (1/a.size + variance)
+	}
+	return a
+}
+
 // difference is a test of equal means of a score on both sides, before it is known how many
 // tests there are.
 type difference struct {
@@ -98,7 +113,8 @@ type difference struct {
 // pooled draws. The windows are at least as long as slow's.
 func (p pooled) compare(slow lags) difference {
 	d := difference{
-		ref: averageOf(p.x[:p.split], p.chains[:p.reference], slow.ref),
+		ref: averageOf(p.x[:p.split], p.chains[:p.reference], slow.ref).
+			off(p.off, float64(max(1, p.reference-1))),
 		own: averageOf(p.x[p.split:], p.chains[p.reference:], slow.own),
 	}
 	d.value = d.own.mean - d.ref.mean

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hambench/usage"
@@ -241,6 +242,46 @@ func TestWrongDrawsAreRefused(t *testing.T) {
 			if refused < 24 || named < 24 {
 				t.Errorf("%s, %d draws, time %g: refused %d and named %d of 25", what, of.draws, of.time, refused, named)
 			}
+		}
+	}
+}
+
+// A reference whose columns are off by its stated error, in a way that its draws do not show,
+// refuses right draws of any number no more often than another: at 1 %, more than three of 60
+// sets, or one of 8, less than once in a hundred times. What exceeds the error many times is
+// refused.
+func TestAReferencesOwnErrorIsAllowedFor(t *testing.T) {
+	for _, c := range []struct {
+		columns, draws, sets, most, atLeast int
+		e                                   float64
+	}{{1, 3000, 60, 3, 10, 0.02}, {3, 2000, 8, 1, 3, 0.02}} {
+		refused := map[string]int{}
+		for k := range c.sets {
+			rng := rand.New(rand.NewPCG(uint64(k), 7))
+			ref := simulated(rng, laws[0], 5, c.draws, c.columns, 1, right)
+			for j := range c.columns {
+				// The mean of the Kolmogorov distances, |shift|/√(2π), is e.
+				shift := math.Pi * c.e * rng.NormFloat64()
+				for _, chain := range ref.Chains {
+					floats.AddConst(shift, chain[j])
+				}
+			}
+			for what, d := range map[string]deviation{"right": right, "not stated": right, "shifted": {1, 1, 0}, "wide": {2, 0, 0}} {
+				ref.OwnError = c.e
+				if what == "not stated" {
+					ref.OwnError = 0
+				}
+				r, err := Sides(ref, simulated(rng, laws[0], 1, c.draws, c.columns, 1, d))
+				if err != nil || r.Reference.OwnError != ref.OwnError {
+					t.Fatal(r.Reference, err)
+				}
+				if r.Verdict == Refused {
+					refused[what]++
+				}
+			}
+		}
+		if refused["right"] > c.most || refused["not stated"] < c.atLeast || min(refused["shifted"], refused["wide"]) < c.sets {
+			t.Errorf("%+v: refused %v", c, refused)
 		}
 	}
 }

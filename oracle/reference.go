@@ -48,6 +48,17 @@ func (r *Reference) Failed() []Check {
 	return slices.DeleteFunc(slices.Clone(r.Checks), func(c Check) bool { return c.Pass })
 }
 
+// Unfit names the checks that did not pass, but for that of its own error, which is known: it
+// counts in the uncertainty of what the reference judges.
+func (r *Reference) Unfit() (names []string) {
+	for _, c := range r.Failed() {
+		if c.Name != OwnErrorCheck {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // length is the number of draws of a chain, fewer than the spec's Samples where they were
 // thinned to travel.
 func (r *Reference) length() int { return len(r.Draws[0]) }

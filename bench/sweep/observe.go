@@ -104,7 +104,7 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		self := in.Truth.SelfDistanceOf(c.Samples)
 		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
 		if ref, ok := in.Truth.(*oracle.Reference); ok {
-			r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, failed(ref)
+			r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, ref.Unfit()
 		}
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
@@ -355,17 +355,6 @@ func contentBox(g densityValues) (low, high [2]float64) {
 // coordinate names a position in series: theta0, theta1, ….
 func coordinate(i int) string { return fmt.Sprint("theta", i) }
 
-// failed are the names of the checks that a reference failed, but for that of its own
-// error, which is stated: it counts in the uncertainty of what the reference judges.
-func failed(ref *oracle.Reference) (names []string) {
-	for _, c := range ref.Failed() {
-		if c.Name != oracle.OwnErrorCheck {
-			names = append(names, c.Name)
-		}
-	}
-	return names
-}
-
 // reference records an oracle: the scores of its chains' draws, averaged
 // over the chains, and its diagnostics.
 // Failed checks are counted, so that tables can mark what they judge.
@@ -376,7 +365,7 @@ func reference(r *bench.Result, in Inputs) error {
 	}
 	self := ref.SelfDistance()
 	r.KS, r.KSSelf, r.KSSelfSD = self.Mean, self.Mean, self.SD
-	r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, failed(ref)
+	r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, ref.Unfit()
 	r.KSSelfLow, r.KSSelfHigh = self.Low, self.High
 	r.Seconds = ref.Seconds
 	d := ref.Diagnostics

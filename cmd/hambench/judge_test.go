@@ -15,6 +15,7 @@ import (
 
 	"hambench/compare"
 	"hambench/models/datasets"
+	"hambench/oracle"
 )
 
 // widened returns a CSV of draws whose columns f0 … deviate by a factor more
@@ -197,6 +198,42 @@ func TestReferencesTravelWithTheProgram(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s%s: want the shipped reference, all checks passed; "+
 				"oracle/shipped/README.md makes it", set, code, stdout, stderr)
 		}
+	}
+}
+
+// Reference chains judge with their own error; they decide nothing only if they fail a check of
+// another kind.
+func TestReferenceChainsStateTheirError(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	normal := func(n int) (columns [][]float64) {
+		for j := range 2 {
+			columns = append(columns, make([]float64, n))
+			for i := range n {
+				columns[j][i] = rng.NormFloat64()
+			}
+		}
+		return columns
+	}
+	ref := &oracle.Reference{OwnError: oracle.OwnError{Upper: 0.02}, Checks: []oracle.Check{{Name: oracle.OwnErrorCheck}}}
+	for range 5 {
+		var draws [][]float32
+		for _, row := range transposed(normal(400)) {
+			draws = append(draws, []float32{float32(row[0]), float32(row[1])})
+		}
+		ref.Draws = append(ref.Draws, draws)
+	}
+	own := compare.Side{Names: []string{"f0", "f1"}, Chains: [][][]float64{normal(1000)}}
+	r, err := byChains(ref, own)
+	if limit := math.Pow(math.Pi*0.02, -2); err != nil || r.Verdict != compare.Accepted || r.Reference.Effective > limit || r.Reference.Effective < limit/2 {
+		t.Errorf("%v, %+v: want accepted, and an effective size of less than %.0f", err, r.Reference, limit)
+	}
+	var b strings.Builder
+	if err := printJudgement(&b, judgement{Report: r}); err != nil || !strings.Contains(b.String(), ", with an error of its own of 0.02 ") {
+		t.Errorf("%v, %s", err, b.String())
+	}
+	ref.Checks = append(ref.Checks, oracle.Check{Name: "restarts"})
+	if r, err := byChains(ref, own); err != nil || r.Verdict != compare.Undecided || r.Why != "the reference chains fail a check: restarts" {
+		t.Errorf("%v, %s, %s", err, r.Verdict, r.Why)
 	}
 }
 

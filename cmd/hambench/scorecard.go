@@ -83,7 +83,7 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 		return nil, usage.Errorf("scorecard: %s has no file whose name begins with reference", folder)
 	}
 	for _, file := range own {
-		r, err := judgeFiles(references, []string{file}, o.gradients)
+		r, err := judgeFiles(references, []string{file}, o)
 		if err != nil {
 			return nil, err
 		}
@@ -93,17 +93,14 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 }
 
 // judgeFiles compares the draws of files with those of references.
-func judgeFiles(references, files []string, gradients float64) (r compare.Report, err error) {
+func judgeFiles(references, files []string, o judgeOptions) (r compare.Report, err error) {
 	ref, err := draws.Read(references, nil)
 	if err != nil {
 		return r, err
 	}
-	own, err := draws.Read(files, nil)
+	own, err := o.read(files, nil)
 	if err != nil {
 		return r, err
-	}
-	if gradients > 0 {
-		own.Gradients = gradients
 	}
 	return compare.Sides(ref, own)
 }
