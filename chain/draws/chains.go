@@ -132,8 +132,11 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 		}
 	}
 	rng := noise.New(spec.Key, noise.StreamTargets).Rand()
+	var before float64
 	err = sampler.Run(ctx, begin, c.Plan, func(index int, z *integrators.State) error {
-		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta)}
+		cost := fullGradients(sampler.Counts(), spec.Batches)
+		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta), Gradients: cost - before}
+		before = cost
 		if w.Format.Folder || w.Header.Predictive {
 			d.Predictions = make([]float64, target.Outputs())
 			target.Predict(d.Predictions, z.Theta)
@@ -159,6 +162,13 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 		return put(d)
 	})
 	return sampler.Counts(), err
+}
+
+// fullGradients is work in gradients of all data, of which a batch's is a share; a product
+// with the Hessian costs as much as two.
+func fullGradients(n chain.Counts, batches int) float64 {
+	ofBatch := n.Gradients + integrators.ProductGradients*n.HessianVectors
+	return float64(ofBatch)/float64(max(1, batches)) + float64(n.FullGradients)
 }
 
 // withKinetic returns u + ½ rᵀM⁻¹r with the mass in use, which the integrator may have

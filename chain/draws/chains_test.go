@@ -101,6 +101,26 @@ func TestAChainIsTheSameBesideOthersAndInEveryFormat(t *testing.T) {
 	}
 }
 
+// Draws state their cost in gradients of all data: 38 steps of a chain have as many gradients
+// of a quarter of it, and svrg twice as many and one of all data in each epoch of four.
+func TestDrawsStateWhatTheyCost(t *testing.T) {
+	for estimator, want := range map[string]float64{"": 38. / 4, "svrg": 2*38./4 + 10} {
+		c := linear(0.002)
+		c.Spec.Estimator = estimator
+		text, err := run(t, c, "jsonl", Header{Chains: 3, Numbered: true})
+		file := filepath.Join(t.TempDir(), "draws.jsonl")
+		if err = errors.Join(err, os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if side, err := Read([]string{file}, nil); err != nil || side.Gradients != 3*want {
+			t.Errorf("%s: %v, %g: want %g", estimator, err, side.Gradients, 3*want)
+		}
+	}
+	if got := fullGradients(chain.Counts{Gradients: 6, HessianVectors: 2}, 0); got != 10 {
+		t.Errorf("two products cost %g gradients: want 4", got-6)
+	}
+}
+
 // Chains are made of the caller's parts, and certified with them.
 func TestChainsAreMadeOfTheCallersParts(t *testing.T) {
 	own, err := integrators.Builtin().Lookup("euler")

@@ -63,6 +63,9 @@ type Draw struct {
 	// LogDensity is −U(θ), the log-density of the posterior up to a constant, and Energy
 	// is U(θ) + ½ rᵀM⁻¹r; both are 0 unless Format.Folder is set.
 	LogDensity, Energy float64
+	// Gradients is what the chain has computed for it, since the draw before or its start, in
+	// gradients of all data; 0 if it is not known.
+	Gradients float64
 }
 
 // Format is an output format.

@@ -31,7 +31,7 @@ var header = Header{
 
 // made is a draw whose every number tells where it belongs.
 func made(c, i int) Draw {
-	d := Draw{Chain: c, Index: i, LogDensity: -float64(10*c + i), Energy: float64(10*c+i) + 0.5}
+	d := Draw{Chain: c, Index: i, LogDensity: -float64(10*c + i), Energy: float64(10*c+i) + 0.5, Gradients: 2.5}
 	for k := range header.Dim {
 		d.Theta = append(d.Theta, float64(c)+float64(i)/10+float64(k)*math.Pi*1e-5)
 	}
@@ -114,7 +114,8 @@ func TestLinesSayWhichDrawOfWhichChainTheyAre(t *testing.T) {
 		for n, record := range records[1:] {
 			var line struct {
 				Chain, Draw int
-				Values      []float64
+				Theta, F    []float64
+				Gradients   float64
 			}
 			if err := json.Unmarshal([]byte(lines[n]), &line); err != nil {
 				t.Fatal(err)
@@ -123,7 +124,7 @@ func TestLinesSayWhichDrawOfWhichChainTheyAre(t *testing.T) {
 			if line.Chain != c || line.Draw != i || record[0] != strconv.Itoa(c) || record[1] != strconv.Itoa(i) {
 				t.Fatalf("line %d is %v of csv, %d %d of jsonl, want draw %d of chain %d", n, record[:2], line.Chain, line.Draw, i, c)
 			}
-			if want := of(made(c, i)); !slices.Equal(line.Values, want) || !slices.Equal(numbers(t, record[2:]), want) {
+			if want := of(made(c, i)); !slices.Equal(append(line.Theta, line.F...), want) || predictive != (line.F != nil) || line.Gradients != 2.5 || !slices.Equal(numbers(t, record[2:]), want) {
 				t.Fatalf("line %d has other numbers", n)
 			}
 		}

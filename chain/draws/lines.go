@@ -60,22 +60,25 @@ func writeRow(w *bufio.Writer, values []float64) error {
 	return w.WriteByte('\n')
 }
 
-// newJSONL writes objects {"sample":0,"values":[…]}, or with "chain" and "draw" in place
-// of "sample". A number that is not finite has no JSON: it is an error.
+// newJSONL writes objects {"sample":0,"theta":[…],"gradients":250}, or with "chain" and "draw"
+// in place of "sample", and without gradients if these are not known. A number that is not
+// finite has no JSON: it is an error.
 func newJSONL(to *output, h Header) (form, error) {
-	// The vector has no name here: which one it is, the caller asked for.
-	_, _, of := h.vector()
+	name, _, of := h.vector()
 	return func(d Draw) error {
 		values, err := json.Marshal(of(d))
 		if err != nil {
 			return err
 		}
 		// The keys are in a fixed order, which a map's would not be.
-		number := fmt.Sprintf(`"sample":%d`, d.Index)
+		number, cost := fmt.Sprintf(`"sample":%d`, d.Index), ""
 		if h.Numbered {
 			number = fmt.Sprintf(`"chain":%d,"draw":%d`, d.Chain, d.Index)
 		}
-		_, err = fmt.Fprintf(to.stream, "{%s,\"values\":%s}\n", number, values)
+		if d.Gradients > 0 {
+			cost = fmt.Sprintf(`,"gradients":%g`, d.Gradients)
+		}
+		_, err = fmt.Fprintf(to.stream, "{%s,%q:%s%s}\n", number, name, values, cost)
 		return err
 	}, nil
 }

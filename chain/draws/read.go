@@ -64,26 +64,17 @@ func join(all *compare.Side, side compare.Side) error {
 		*all = side
 		return nil
 	}
-	var from []int
 	for _, name := range all.Names {
-		at := slices.Index(side.Names, name)
-		if at < 0 {
+		if !slices.Contains(side.Names, name) {
 			return fmt.Errorf("no column %s, which the first file has", name)
 		}
-		from = append(from, at)
 	}
-	if len(side.Names) > len(from) {
+	if len(side.Names) > len(all.Names) {
 		i := slices.IndexFunc(side.Names, func(n string) bool { return !slices.Contains(all.Names, n) })
 		return fmt.Errorf("a column %s, which the first file has not", side.Names[i])
 	}
 	all.Gradients += side.Gradients
-	for _, chain := range side.Chains {
-		var columns [][]float64
-		for _, at := range from {
-			columns = append(columns, chain[at])
-		}
-		all.Chains = append(all.Chains, columns)
-	}
+	all.Chains = append(all.Chains, side.Ordered(all.Names).Chains...)
 	return nil
 }
 

@@ -63,18 +63,26 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 	}
 }
 
-// What this program writes as zarr is read back: its types are written with escapes.
-func TestOwnZarrIsReadBack(t *testing.T) {
-	_, folder := written(t, "zarr", header)
-	side, err := Read([]string{folder}, nil)
-	if err != nil || len(side.Chains) != header.Chains || side.Names[0] != "theta[1]" {
-		t.Fatalf("%v, %v", side.Names, err)
-	}
-	for c := range header.Chains {
-		for i := range header.Draws {
-			for j, v := range made(c, i).Theta {
-				if side.Chains[c][j][i] != v {
-					t.Fatalf("chain %d, draw %d: %v: want %v", c, i, side.Chains[c][j][i], v)
+// What this program writes is read back, with what it cost: the types of zarr are written with
+// escapes. Lines of parameters have no predictions.
+func TestOwnDrawsAreReadBack(t *testing.T) {
+	for _, format := range []string{"zarr", "jsonl"} {
+		text, file := written(t, format, header)
+		if format == "jsonl" {
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		side, err := Read([]string{file}, nil)
+		if err != nil || len(side.Chains) != header.Chains || side.Names[0] != "theta[1]" || side.Gradients != 2.5*14 {
+			t.Fatalf("%s: %v, %v, %g", format, side.Names, err, side.Gradients)
+		}
+		for c := range header.Chains {
+			for i := range header.Draws {
+				for j, v := range made(c, i).Theta {
+					if side.Chains[c][j][i] != v {
+						t.Fatalf("%s: chain %d, draw %d: %v: want %v", format, c, i, side.Chains[c][j][i], v)
+					}
 				}
 			}
 		}

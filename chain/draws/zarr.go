@@ -154,22 +154,20 @@ type zarr struct {
 	Header // of the draws: it has the lengths of all dimensions
 	to     *output
 	vars   []*variable
+	// files holds the metadata by their places in the folder, to be written as JSON.
+	files     map[string]any
+	gradients float64 // of all draws so far
 }
 
 // chunkNumbers is about the number of elements of a chunk: a mebibyte.
 const chunkNumbers = 1 << 17
 
-// newZarr writes what does not depend on the draws: constants, coordinates, and the
-// metadata of each array and group, repeated in one file (.zmetadata) so that a reader
-// need not open all of them.
+// newZarr writes what does not depend on the draws, constants and coordinates, and
+// collects the metadata of each array and group.
 func newZarr(to *output, h Header) (form, error) {
-	z := &zarr{h, to, h.variables()}
 	format := map[string]int{"zarr_format": 2}
-	// files holds the metadata by their places in the folder, to be written as JSON.
 	files := map[string]any{".zgroup": format}
-	if h.Attributes != nil {
-		files[".zattrs"], files["posterior/.zattrs"] = h.Attributes, h.Attributes
-	}
+	z := &zarr{Header: h, to: to, vars: h.variables(), files: files}
 	// describe adds the metadata of an array of a type such as <f8. xarray reads the
 	// names of the dimensions from the attribute _ARRAY_DIMENSIONS.
 	describe := func(array, kind string, dims []dimension, chunks []int) {
@@ -221,19 +219,28 @@ func newZarr(to *output, h Header) (form, error) {
 			return nil, err
 		}
 	}
-	files[".zmetadata"] = map[string]any{
-		"zarr_consolidated_format": 1, "metadata": maps.Clone(files),
+	return z.write, nil
+}
+
+// saveMetadata writes it, in files of their own and repeated in one (.zmetadata) so that a
+// reader need not open all of them. The attributes state what the draws cost.
+func (z *zarr) saveMetadata() error {
+	attributes := map[string]any{"gradients": z.gradients}
+	maps.Copy(attributes, z.Attributes)
+	z.files[".zattrs"], z.files["posterior/.zattrs"] = attributes, attributes
+	z.files[".zmetadata"] = map[string]any{
+		"zarr_consolidated_format": 1, "metadata": maps.Clone(z.files),
 	}
-	for name, value := range files {
+	for name, value := range z.files {
 		text, err := json.Marshal(value)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := to.save(name, text); err != nil {
-			return nil, err
+		if err := z.to.save(name, text); err != nil {
+			return err
 		}
 	}
-	return z.write, nil
+	return nil
 }
 
 // counting returns the coordinates of n chains or draws: 0, 1 … n − 1.
@@ -263,8 +270,10 @@ func (z *zarr) block(v *variable) int {
 	return min(z.Draws, max(1, chunkNumbers/max(1, v.size())))
 }
 
-// write holds a draw back until its chunk is full, or the chain has ended.
+// write holds a draw back until its chunk is full, or the chain has ended. After the last draw
+// it writes the metadata.
 func (z *zarr) write(d Draw) error {
+	z.gradients += d.Gradients
 	for _, v := range z.vars {
 		if v.of == nil {
 			continue
@@ -283,6 +292,9 @@ func (z *zarr) write(d Draw) error {
 		if err := z.chunk(v.path(), held, place); err != nil {
 			return err
 		}
+	}
+	if d.Chain == z.Chains-1 && d.Index == z.Draws-1 {
+		return z.saveMetadata()
 	}
 	return nil
 }

@@ -187,7 +187,7 @@ func TestSampleIsReproducible(t *testing.T) {
 	if _, other, _ := call(t, append(args, "--seed", "2")...); other == first {
 		t.Error("another seed gave the same draws")
 	}
-	if _, lines, _ := call(t, append(args, "--format", "jsonl")...); !strings.HasPrefix(lines, `{"sample":0,"values":[`) || strings.Count(lines, "\n") != 20 {
+	if _, lines, _ := call(t, append(args, "--format", "jsonl")...); !strings.HasPrefix(lines, `{"sample":0,"theta":[`) || strings.Count(lines, "\n") != 20 {
 		t.Errorf("jsonl: %q", lines)
 	}
 }

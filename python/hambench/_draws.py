@@ -201,10 +201,11 @@ def sample(
         if predictions:
             flags.append("--predictions")
         done = call(["sample", "--format", "jsonl", *flags])
+    name = "f" if predictions else "theta"
     draws: list[Any] = [[] for _ in range(chains)]
     for line in map(json.loads, done.stdout.splitlines()):
-        draws[line["chain"]].append(line["values"])
-    return {"f" if predictions else "theta": draws}
+        draws[line["chain"]].append(line[name])
+    return {name: draws}
 
 
 def _tree(flags: Sequence[str]) -> Any:

@@ -73,7 +73,7 @@ def test_pandas_and_duckdb_read_the_same_values(folder, tree):
     np.testing.assert_array_equal(shaped(pd.read_csv(folder / "draws.csv")), theta)
     np.testing.assert_array_equal(shaped(pd.read_csv(folder / "f.csv")), f)
     np.testing.assert_array_equal(shaped(duckdb.read_csv(str(folder / "draws.csv")).df()), theta)
-    lines = duckdb.sql(f"select values from read_json('{folder / 'draws.jsonl'}') order by chain, draw").fetchall()
+    lines = duckdb.sql(f"select theta from read_json('{folder / 'draws.jsonl'}') order by chain, draw").fetchall()
     np.testing.assert_array_equal(np.array(lines).reshape(theta.shape), theta)
 
 
