@@ -99,6 +99,7 @@ run failed. 2: the input is wrong.`,
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of a table")
 	flags.BoolVar(&f.strict, "strict", false, "exit code 1 unless every verdict is confirmed or "+
 		"exact")
+	exclusive(c, "mass exec") // whose protocol has no mass matrix
 	return c
 }
 
@@ -360,10 +361,6 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 	if len(f.estimators) > 1 || f.estimators[0].Name != estimators.Plain.Name {
 		return nil, usage.Errorf("certify: --estimator %s with --exec: want plain, since the "+
 			"sampler makes its own use of the forces", c.Flag("estimator").Value)
-	}
-	if f.mass != nil {
-		return nil, usage.Errorf("certify: --mass with --exec: the protocol has no mass matrix; " +
-			"want one of the two")
 	}
 	if f.Inner > 1 && len(f.Integrators) == 0 {
 		return nil, usage.Errorf("certify: --nl %d with --exec: the sampler says how many "+

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -146,11 +148,43 @@ func noArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// checkArguments returns the command's check of its arguments, whose error is a usage
-// error that says what is wanted.
+// exclusive states groups of flags, their names in one string, of which one may be given.
+// Shells do not offer the others, and checkArguments refuses them.
+func exclusive(c *cobra.Command, groups ...string) {
+	for _, g := range groups {
+		c.MarkFlagsMutuallyExclusive(strings.Fields(g)...)
+	}
+}
+
+// exclusiveGroups is the annotation by which cobra knows the groups of a flag.
+const exclusiveGroups = "cobra_annotation_mutually_exclusive"
+
+// checkExclusive names flags that were given together of those that exclude each other, in
+// place of cobra, whose error is none of usage.
+func checkExclusive(c *cobra.Command) error {
+	given := make(map[string][]string)
+	c.Flags().Visit(func(f *pflag.Flag) {
+		for _, g := range f.Annotations[exclusiveGroups] {
+			given[g] = append(given[g], "--"+f.Name)
+		}
+	})
+	for _, g := range slices.Sorted(maps.Keys(given)) {
+		if len(given[g]) > 1 {
+			return usage.Errorf("%s: %s: want one of them", c.CommandPath(),
+				strings.Join(given[g], " and "))
+		}
+	}
+	return nil
+}
+
+// checkArguments returns the command's check of its flags and arguments, whose error is a
+// usage error that says what is wanted.
 // What is wanted is the rest of the command's line of use.
 func checkArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
+		if err := checkExclusive(c); err != nil {
+			return err
+		}
 		err := check(c, args)
 		if err == nil {
 			return nil

@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func TestFlagsStandAnywhere(t *testing.T) {
@@ -67,7 +72,7 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a mass below 0", []string{"certify", "--problem", "gaussian", "--mass", "1,-2"}, "--mass 1,-2: want finite numbers > 0"},
 		{"a mass without an inverse", []string{"certify", "--problem", "gaussian", "--mass", "1e-320,1"}, "with finite inverses"},
 		{"a mass of a scalar problem", []string{"certify", "--problem", "scalar", "--mass", "1"}, "want one of kind gaussian"},
-		{"a mass of a sampler in another process", []string{"certify", "--problem", "gaussian", "--mass", "1,2", "--exec", "true"}, "--mass with --exec"},
+		{"a mass of a sampler in another process", []string{"certify", "--problem", "gaussian", "--mass", "1,2", "--exec", "true"}, "hambench certify: --exec and --mass: want one of them"},
 		{"inner steps of a sampler that says its own", []string{"certify", "--exec", "true", "--nl", "4"}, "--nl 4 with --exec"},
 		{"more chains than there is memory for", []string{"sample", "--model", "toy", "--chains", "1000000000000"}, "--chains 1000000000000: want 1 to 10000"},
 		{"an unknown data set behind a good one", []string{"data", "verify", "toy", "bostn"}, `unknown data set "bostn"`},
@@ -79,6 +84,50 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		if _, err := os.Stat(out); err == nil {
 			t.Fatalf("%s: a mistake made %s", c.reason, out)
 		}
+	}
+}
+
+// Of all commands, flags that exclude each other and flags that do not exist are one line and
+// exit code 2, whatever else is missing.
+func TestFlagsThatExcludeEachOtherAreBadInput(t *testing.T) {
+	var groups int
+	var walk func(c *cobra.Command, path []string)
+	walk = func(c *cobra.Command, path []string) {
+		refused := func(want string, flags ...string) {
+			t.Helper()
+			code, stdout, stderr := call(t, append(slices.Clone(path), flags...)...)
+			if code != exitUsage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
+				t.Errorf("%v %v: exit code %d, %s%s: want 2 and one line with %q", path, flags, code, stdout, stderr, want)
+			}
+		}
+		refused("unknown flag: --none", "--none")
+		seen := map[string]bool{}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			for _, g := range f.Annotations[exclusiveGroups] {
+				names := strings.Fields(g)
+				groups++
+				for _, other := range names {
+					if pair := fmt.Sprintf("--%s and --%s", min(f.Name, other), max(f.Name, other)); other != f.Name && !seen[pair] {
+						seen[pair] = true
+						var flags []string
+						for _, name := range []string{f.Name, other} {
+							flags = append(flags, "--"+name)
+							if c.Flag(name).NoOptDefVal == "" {
+								flags = append(flags, map[bool]string{true: "float32", false: "1"}[name == "precision"])
+							}
+						}
+						refused(pair+": want one of them", flags...)
+					}
+				}
+			}
+		})
+		for _, sub := range c.Commands() {
+			walk(sub, append(slices.Clone(path), sub.Name()))
+		}
+	}
+	walk(newRoot(), nil)
+	if groups == 0 {
+		t.Error("no flags exclude each other: are groups under another annotation?")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -66,8 +67,8 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 			return cobra.MinimumNArgs(1)(c, files)
 		},
 		RunE: func(c *cobra.Command, files []string) error {
-			if err := o.check(c.Flags().Changed); err != nil {
-				return err
+			if o.gradients < 0 || math.IsNaN(o.gradients) || math.IsInf(o.gradients, 1) {
+				return usage.Errorf("--gradients %g: want a number > 0", o.gradients)
 			}
 			if o.checks {
 				return f.showReference(c.Context(), o)
@@ -96,27 +97,14 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 		"show the reference chains and their checks; judge no draws")
 	c.Flags().BoolVar(&o.rebuild, "rebuild", false,
 		"take reference chains from --out, made there if missing, not those of the program")
+	const others = "problem reference posteriordb"
+	exclusive(c, "dataset "+others, "model "+others, "split "+others, "noise "+others,
+		"profile "+others, "precision "+others, "rebuild "+others, "checks "+others,
+		"problem posterior", "reference posterior", "scorecard dataset", "scorecard model",
+		"scorecard split", "scorecard noise", "scorecard profile", "scorecard precision",
+		"scorecard rebuild", "scorecard problem", "scorecard reference", "scorecard posterior",
+		"checks scorecard", "checks json", "checks page", "checks gradients")
 	return c
-}
-
-// check refuses flags of which one would be without use.
-func (o judgeOptions) check(given func(flag string) bool) error {
-	for _, group := range [][]string{{"problem", "reference", "posteriordb", "dataset"},
-		{"problem", "model"}, {"problem", "scorecard"}, {"problem", "checks"}, {"reference", "posteriordb", "dataset"},
-		{"reference", "posteriordb", "model"}, {"reference", "scorecard", "dataset"},
-		{"scorecard", "model"}, {"scorecard", "posterior"}, {"checks", "json"}, {"checks", "page"},
-		{"checks", "reference"}, {"checks", "posteriordb"}, {"checks", "scorecard"}} {
-		var both []string
-		for _, flag := range group {
-			if given(flag) {
-				both = append(both, "--"+flag)
-			}
-		}
-		if len(both) > 1 {
-			return usage.Errorf("%s: want one of them", strings.Join(both, " and "))
-		}
-	}
-	return nil
 }
 
 // showReference prints the reference of the flags, which is made if it is missing.

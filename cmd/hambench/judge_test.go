@@ -297,8 +297,10 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 		"scorecard: open missing":                        {"--scorecard", "missing"},
 		"want --posterior NAME":                          {"--posteriordb", "all", "all/m/right.jsonl"},
 		"posteriordb: open":                              {"--posteriordb", "all", "--posterior", "m", "all/m/right.jsonl"},
-		"--reference and --dataset: want one of them":    {"--reference", "a", "--dataset", "linear", "b.csv"},
+		"--dataset and --reference: want one of them":    {"--reference", "a", "--dataset", "linear", "b.csv"},
 		"--checks and --json: want one of them":          {"--checks", "--json", "--dataset", "linear"},
+		"--reference and --split: want one of them":      {"--reference", "all/m/reference.jsonl", "--split", "1", "all/m/right.jsonl"},
+		"--gradients NaN: want a number > 0":             {"--gradients", "nan", "--reference", "all/m/reference.jsonl", "all/m/right.jsonl"},
 		"JSON, where all/m/right.jsonl is JSONL: want f": {"--reference", "all/m/reference.jsonl", "all/m/right.jsonl", "x.json"},
 	} {
 		if code, _, stderr := judge(args...); code != exitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {

@@ -74,7 +74,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"batches for a scheme that has one", sample("--scheme", "full", "--K", "2", "--h", "0.1"), "full: K = 2 batches: want 1"},
 		{"inner steps for a scheme without", sample("--nl", "2"), "N_l = 2"},
 		{"no samples", sample("--samples", "0"), `--samples "0": is 0: want a whole number from 1`},
-		{"batch size and number of batches", sample("--K", "2", "--batch", "1"), "--batch and --K: want one of them"},
+		{"batch size and number of batches", sample("--K", "2", "--batch", "1"), "hambench sample: --K and --batch: want one of them"},
 		{"neither model nor data", []string{"sample"}, "neither --model nor --dataset"},
 		{"a model that does not take the data", []string{"sample", "--model", "logistic", "--dataset", "teacher-reg"}, "logistic"},
 		{"a data folder that is not there", []string{"data", "list", "--data", filepath.Join(dir, "nowhere")}, "does not exist"},

@@ -56,6 +56,7 @@ exit code 1.`,
 	fs.StringVar(&f.to, "to", "", "`DIR` new folder, for --format zarr")
 	fs.BoolVar(&f.predictions, "predictions", false,
 		"write predictive values instead of parameters")
+	exclusive(c, "K batch", "coupled chains")
 	return c
 }
 
@@ -280,8 +281,6 @@ const mostChains = 10_000
 // checkFlags refuses flags that do not go with each other or with the format.
 func (f *sampleFlags) checkFlags(format draws.Format) error {
 	switch {
-	case f.cell.BatchSize > 0 && f.cell.Batches > 0:
-		return usage.Errorf("--batch and --K: want one of them")
 	case f.chains < 0 || f.chains > mostChains:
 		return usage.Errorf("--chains %d: want 1 to %d, or 0 for one", f.chains, mostChains)
 	case format.Folder && f.to == "":

@@ -141,6 +141,7 @@ def judge(
     precision: str | None = None,
     split: int | None = None,
     out: str | pathlib.Path | None = None,
+    gradients: float | None = None,
 ) -> Judgement:
     """Compares draws with reference draws, or with a data set's posterior: either ``reference`` or ``dataset``.
 
@@ -150,11 +151,12 @@ def judge(
         program's, or of :func:`hambench.model`; the data set's own if left out.
     precision: "float32" or "float64", of a network's reference chains.
     out: the store with the reference chains, which are made there if missing.
+    gradients: what all draws cost, for the effective size for each 1000 of them.
     """
     if (reference is None) == (dataset is None):
         raise ValueError("give a reference or a dataset")
     group = "predictions" if reference is None else "posterior"
-    settings = {"dataset": dataset, "noise": noise, "precision": precision, "split": split, "out": out}
+    settings = {"dataset": dataset, "noise": noise, "precision": precision, "split": split, "out": out, "gradients": gradients}
     with tempfile.TemporaryDirectory() as folder, _flags(model, **settings) as flags:
         for side in ("draws", "reference"):
             (pathlib.Path(folder) / side).mkdir()

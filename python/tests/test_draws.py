@@ -88,6 +88,8 @@ def test_arviz_and_arrays_are_judged_alike(tree):
     assert judged.verdict != "refused", judged
     arrays = [{"theta": t.posterior.theta.values} for t in (first, last)]
     assert hambench.judge(arrays[0], reference=arrays[1]).data == judged.data
+    cost = hambench.judge(first, reference=last, gradients=500.0).data
+    assert cost["effective_per_1000_gradients"] == pytest.approx(2 * cost["draws"]["effective"])
     assert {c["name"] for c in judged.data["columns"]} == {f"theta[{i + 1}]" for i in range(PARAMETERS)}
     assert hambench.judge({"theta": 2 * arrays[0]["theta"]}, reference=last).verdict == "refused"
 
