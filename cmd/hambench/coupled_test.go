@@ -25,7 +25,7 @@ func TestSampleCoupled(t *testing.T) {
 		want string
 	}{
 		{append(args, "sghmc"), `integrator "sghmc" adapts`},
-		{append(args, "ubu", "--chains", "2"), "--coupled: want --format csv or jsonl"},
+		{append(args, "ubu", "--chains", "2"), "--chains and --coupled: want one of them"},
 		{append(args, "ubu", "--format", "zarr", "--to", "x"), "--coupled: want --format csv or jsonl"},
 	} {
 		if code, _, stderr := call(t, c.args...); code != exitUsage || !strings.Contains(stderr, c.want) {

@@ -292,9 +292,8 @@ func (f *sampleFlags) checkFlags(format draws.Format) error {
 	case f.coupled && f.cell.Start() != oracle.AtTypical:
 		return usage.Errorf("--start %s: coupled chains start at a typical position",
 			f.cell.Start())
-	case f.coupled && (f.chains > 0 || format.Folder || f.cell.Samples < 4):
-		return usage.Errorf("--coupled: want --format csv or jsonl, no --chains, and 4 samples " +
-			"or more")
+	case f.coupled && (format.Folder || f.cell.Samples < 4):
+		return usage.Errorf("--coupled: want --format csv or jsonl, and 4 samples or more")
 	}
 	return nil
 }
