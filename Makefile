@@ -34,11 +34,11 @@ wheel: ## a wheel of the Python package with the program inside, under bin/wheel
 elsewhere: build $(VENV)/installed ## write docs/elsewhere.md: exact orders of other libraries' samplers
 	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python python/elsewhere.py docs/elsewhere.md
 
-$(VENV)/installed: python/requirements.txt
+$(VENV)/installed: python/requirements.txt python/requirements-no-deps.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { echo "$(PYTHON) is older than Python 3.12, which the versions in $< need: make PYTHON=python3.12 …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install -q -r python/requirements.txt
-	$(VENV)/bin/pip install -q --no-deps devinterp==2.0.1 # of which the samplers alone are used, that need PyTorch
+	$(VENV)/bin/pip install -q --no-deps -r python/requirements-no-deps.txt
 	touch $@
 
 test-python: build $(VENV)/installed ## the Python package with numpy, JAX, PyTorch and four libraries of samplers, and six readers of draws (installs them under bin/venv; wants Python 3.12)
