@@ -155,8 +155,8 @@ const regimeNote = "Regime of the mini-batch error: under heat the temperature i
 	"about ηV/(2C), so that half the step or twice the friction C halves the error, and random " +
 	"orders gain nothing unless Kηω is made small (batches drawn independently are always here). " +
 	"Under orders the error falls like η² and C does not matter; independent batches would bring " +
-	"the heat back. Between them, a smaller step gains most. ω: largest frequency, V: mean square " +
-	"of a batch gradient's error by parameter, at a typical position."
+	"the heat back. Between them, a smaller step gains most. ω: largest frequency, V: mean " +
+	"square of a batch gradient's error by parameter, at a typical position."
 
 // regimeEntries are the regime of a group of cells, or its regimes where they differ, and means
 // of what decides it. The full batch has none.

@@ -3,8 +3,9 @@ package integrators
 import "math"
 
 var midpointIntegrator = Define(Integrator{
-	Name:  "midpoint",
-	About: "randomised midpoint: a kick at a random time between exact flows, its gradient predicted",
+	Name: "midpoint",
+	About: "randomised midpoint: a kick at a random time between exact flows, " +
+		"its gradient predicted",
 	Claims: Claims{
 		WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
 		Source: "Shen & Lee 2019, algorithm 1 (its orders are those found here)",

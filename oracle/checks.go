@@ -64,7 +64,8 @@ func (r *Reference) verify() []Check {
 	return []Check{
 		newCheck("restarts with half the step", restarts, 0, float64(r.Chains)),
 		newCheck(OwnErrorCheck, r.OwnError.Upper, 0, r.MaxError),
-		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0, maxSplitRHat),
+		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0,
+			maxSplitRHat),
 		newCheck("split-R̂ of the potential", rHat(potential), 0, 1.1),
 		newCheck("self-distance, mean", self.Mean, implied.mean-copiesSpread*implied.sd,
 			atMost(implied.mean, implied.sd)),

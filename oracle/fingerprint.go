@@ -16,7 +16,8 @@ func Fingerprint() (string, error) {
 	b := &builder{
 		spec: Spec{
 			Dataset: "quartic", Model: "quartic", Precision: "float64", Seed: 1,
-			Integrator: "sghmc-adaptive", Step: 0.1, Friction: 2, Chains: 2, Samples: 20, Thin: 5, BurnIn: 200,
+			Integrator: "sghmc-adaptive", Step: 0.1, Friction: 2, Chains: 2, Samples: 20, Thin: 5,
+			BurnIn: 200,
 		},
 		key:       "fingerprint", // of the random streams
 		newTarget: func() (models.Target, error) { return quartic{}, nil },

@@ -23,7 +23,8 @@ type Spec struct {
 	Chains     int     `json:"chains"`
 	Samples    int     `json:"samples"` // per chain
 	Thin       int     `json:"thin"`    // steps per sample, before any doubling
-	BurnIn     int     `json:"burn_in"` // steps at h after the warm-up, in which the integrator adapts
+	// BurnIn is how many steps at h follow the warm-up, in which the integrator adapts.
+	BurnIn int `json:"burn_in"`
 	// MaxError is the largest error of the reference's own, as a Kolmogorov
 	// distance: chains are doubled, at most maxDoublings times, until theirs is
 	// below (see OwnError).

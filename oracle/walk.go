@@ -157,7 +157,8 @@ func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
 		w.b.progress(int64(n), 0)
 		// In few dimensions the potential has an exponential tail, for which 20
 		// makes room.
-		if w.target.Potential(w.z.Theta) > w.warm+20+heatLimit*math.Sqrt(float64(w.target.Dim())/2) {
+		hot := w.warm + 20 + heatLimit*math.Sqrt(float64(w.target.Dim())/2)
+		if w.target.Potential(w.z.Theta) > hot {
 			return &chain.DivergedError{Step: s.Counts().Steps}
 		}
 	}

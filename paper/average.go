@@ -308,8 +308,9 @@ func (e estimate) interval() *Interval {
 
 // worse decides by the share of pairs in which the left side is worse: it alone diverged, or
 // has the larger number. So chains that diverged count, where a ratio could not have them.
-// A tie is half, and so is a difference that the reference's own error could make. Pairs both of which diverged say nothing, and are counted. The ratios
-// of finite pairs are stated, without deciding.
+// A tie is half, and so is a difference that the reference's own error could make. Pairs both of
+// which diverged say nothing, and are counted. The ratios of finite pairs are stated, without
+// deciding.
 func (x *evaluation) worse() Finding {
 	x.over(x.selected)
 	pairs := x.pairs()

@@ -173,7 +173,8 @@ func (r Registry) MissingNote(unavailable []string) string {
 	if stand := r.StandIns(unavailable, unavailable); len(stand) > 0 {
 		note += fmt.Sprintf("; in their place: %s (built in)", strings.Join(stand, ", "))
 	}
-	return note + ". Get the data with: " + FetchCommand + ", or name a folder with copies by " + EnvData
+	return note + ". Get the data with: " + FetchCommand +
+		", or name a folder with copies by " + EnvData
 }
 
 // read returns the set of the entry, made or read from the bytes of its files, which are

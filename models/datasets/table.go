@@ -357,7 +357,8 @@ func (t *table) settle() (notes []string, err error) {
 // row.
 func (c *column) distinct() bool {
 	sorted := slices.Sorted(slices.Values(c.values))
-	if len(c.words) == 0 && slices.ContainsFunc(sorted, func(v float64) bool { return v != math.Trunc(v) }) {
+	fraction := func(v float64) bool { return v != math.Trunc(v) }
+	if len(c.words) == 0 && slices.ContainsFunc(sorted, fraction) {
 		return false
 	}
 	return len(slices.Compact(sorted)) == len(c.values)
