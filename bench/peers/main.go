@@ -4,7 +4,7 @@
 // libraries: it states the problem, and measures the product's own step.
 //
 //	peers sets
-//	peers problem > FILE
+//	peers problem [published] > FILE
 //	peers serve FILE float32|float64
 //
 // See README.md; run.py starts it.
@@ -37,8 +37,12 @@ func run(args []string, in io.Reader, out io.Writer) error {
 			fmt.Fprintln(out, s.Name())
 		}
 		return nil
-	case len(args) == 1 && args[0] == "problem":
-		p, err := newProblem()
+	case len(args) > 0 && args[0] == "problem" && len(args) <= 2:
+		of := ""
+		if len(args) == 2 {
+			of = args[1]
+		}
+		p, err := newProblem(of)
 		if err != nil {
 			return err
 		}
@@ -54,5 +58,5 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		}
 		return s.serve(in, out)
 	}
-	return errors.New("want sets, problem, or serve FILE float32|float64")
+	return errors.New("want sets, problem [published], or serve FILE float32|float64")
 }

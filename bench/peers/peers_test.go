@@ -54,6 +54,33 @@ func TestServe(t *testing.T) {
 	plantBug(t, path)
 }
 
+// The problem with published times has its size, and the same answers.
+func TestServePublished(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "problem.json")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run([]string{"problem", "published"}, nil, f); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := run([]string{"serve", path, "float32"}, strings.NewReader("check 1202\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := strconv.ParseFloat(strings.TrimSpace(out.String()), 64); err != nil || !(v < 1e-4) {
+		t.Errorf("gradient differs by %q, error %v: want less than 1e-4", out.String(), err)
+	}
+	p, err := readProblem(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 5 inputs, four layers of 16 and an output, with biases.
+	if got, want := len(p.Theta), 6*16+3*17*16+17; got != want || len(p.Y) != 1202 {
+		t.Errorf("%d parameters, %d rows: want %d, 1202", got, len(p.Y), want)
+	}
+}
+
 // plantBug is the negative control: a wrong last bias, one number of 8401,
 // must show.
 func plantBug(t *testing.T, path string) {
@@ -100,7 +127,8 @@ func TestRefusals(t *testing.T) {
 		requests string
 		want     string
 	}{
-		{nil, "", "want sets, problem, or serve"},
+		{nil, "", "want sets, problem [published], or serve"},
+		{[]string{"problem", "mine"}, "", `problem "mine": want none, or published`},
 		{[]string{"serve", path, "float32"}, "check\n", "with a batch size"},
 		{[]string{"serve", path, "float32"}, "check 7\n", "a batch size of the problem"},
 		{[]string{"serve", filepath.Join(t.TempDir(), "none"), "float32"}, "", "no such file"},

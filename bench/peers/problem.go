@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 
 	"hambench/chain"
 	"hambench/integrators"
@@ -22,8 +23,21 @@ const (
 	friction = 5
 )
 
-// batchSizes are those of the table; the last is the full batch.
-var batchSizes = []int{8, 32, 128, 455}
+// size is that of a problem: rows, inputs and hidden layers, and the batch sizes that are
+// measured, the last of them the full batch.
+type size struct {
+	rows, inputs int
+	hidden       []int
+	batches      []int
+}
+
+// sizes are those of the table, and one that others have published times of: four fifths of the
+// airfoil set's 1 503 rows, under the network of bde's benchmark
+// (github.com/scikit-learn-contrib/bde, paper/scripts/benchmark.py).
+var sizes = map[string]size{
+	"":          {455, 13, []int{50, 50, 50, 50}, []int{8, 32, 128, 455}},
+	"published": {1202, 5, []int{16, 16, 16, 16}, []int{1202}},
+}
 
 // problem is what every peer computes: the network, the data, a point at
 // which chains start, and the gradients there that decide whether a peer
@@ -47,8 +61,13 @@ type batches struct {
 	Gradient []float64 `json:"gradient"`
 }
 
-// newProblem makes the problem from the built-in set of Boston's size.
-func newProblem() (*problem, error) {
+// newProblem makes a problem of one of the sizes of the numbers of the built-in set of Boston's
+// size: what they mean makes no difference to times.
+func newProblem(name string) (*problem, error) {
+	of, ok := sizes[name]
+	if !ok {
+		return nil, fmt.Errorf("problem %q: want none, or published", name)
+	}
 	r, err := datasets.NewResolver("")
 	if err != nil {
 		return nil, err
@@ -58,14 +77,18 @@ func newProblem() (*problem, error) {
 		return nil, err
 	}
 	p := &problem{
-		Widths: []int{s.Features, 50, 50, 50, 50, 1}, NoiseVariance: s.NoiseVariance,
+		Widths: slices.Concat([]int{of.inputs}, of.hidden, []int{1}), NoiseVariance: s.NoiseVariance,
 		Step: step, Friction: friction, X: single(s.TrainX), Y: single(s.TrainY),
 	}
+	for len(p.X) < of.rows*of.inputs || len(p.Y) < of.rows { // more rows than the set has
+		p.X, p.Y = append(p.X, p.X...), append(p.Y, p.Y...)
+	}
+	p.X, p.Y = p.X[:of.rows*of.inputs], p.Y[:of.rows]
 	if err := p.warmUp(); err != nil {
 		return nil, err
 	}
-	for _, size := range batchSizes {
-		c, err := p.reference(size)
+	for _, n := range of.batches {
+		c, err := p.reference(n)
 		if err != nil {
 			return nil, err
 		}

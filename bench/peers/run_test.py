@@ -1,6 +1,9 @@
 """Tests of what the driver decides: python3 -m unittest run_test."""
 
+import tempfile
 import unittest
+from pathlib import Path
+from unittest import mock
 
 import run
 
@@ -35,6 +38,25 @@ class CheckTest(unittest.TestCase):
     def test_forgotten_noise_is_a_failure(self) -> None:
         with self.assertRaisesRegex(run.Failure, "mean squared momentum 0.200"):
             run.check(Answers(check=2e-6, heat=0.2))
+
+
+class PublishedTest(unittest.TestCase):
+    def test_a_sentence_states_our_time_and_theirs(self) -> None:
+        class Ours(Answers):
+            def close(self) -> None:
+                self.closed = True
+
+        worker = Ours(check=2e-6, heat=1.0, time=50.0)
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.object(run, "call", return_value="{}"),
+            mock.patch.object(run, "start", return_value=worker),
+        ):
+            path = Path(folder)
+            line = run.published(path, run.Row("ours", "hambench, avx2, float32", "ours"), path / "p", 2, path)
+        self.assertIn("50 µs a step (hambench, avx2, float32), so that 60 000 steps, at two gradients each, take 6 s", line)
+        self.assertIn("235 to 246 s for ten chains", line)
+        self.assertTrue(worker.closed)
 
 
 class WishesTest(unittest.TestCase):
