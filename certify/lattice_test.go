@@ -26,6 +26,7 @@ import (
 const (
 	latticeGoal  = 1e-10 // change a period, beside the density's mass
 	latticeError = 1e-8  // what that leaves, amplified by the mixing time
+	latticeLost  = 1e-11 // mass that may come in on the other side, a period
 )
 
 var latticeCount = flag.Int("lattices", 0, "random potentials to compare with lattices, some seconds each, and all schemes and steps of three")
@@ -41,8 +42,9 @@ func (g grid) theta(i int) float64 {
 }
 func (g grid) r(j int) float64 { return g.reach * (2*float64(j)/float64(g.momenta) - 1) }
 
-// plainGrid does for potentials about as wide as N(0, 1).
-var plainGrid = grid{144, 128, 0, 8, 12}
+// plainGrids do for potentials about as wide as N(0, 1): the first, or where large steps throw
+// chains beyond it another.
+var plainGrids = []grid{{144, 128, 0, 8, 12}, {256, 192, 0, 10.4, 15.6}, {360, 260, 0, 12, 18}}
 
 type lattice struct {
 	grid
@@ -51,6 +53,7 @@ type lattice struct {
 	thetaCo, rCo   []complex128
 	column         []float64
 	decay, spread  float64 // of the last friction kernel
+	lost           float64 // mass that came in on the other side
 	kernel, before []float64
 }
 
@@ -103,6 +106,9 @@ func (l *lattice) drift(t float64) {
 	for j := range l.momenta {
 		for i := range l.positions {
 			l.column[i] = l.p[i*l.momenta+j]
+			if math.Abs(l.theta(i)-l.center+t*l.r(j)) > l.reachTheta {
+				l.lost += math.Abs(l.column[i])
+			}
 		}
 		shift(l.byTheta, l.column, l.thetaCo, t*l.r(j), 2*l.reachTheta)
 		for i := range l.positions {
@@ -113,7 +119,13 @@ func (l *lattice) drift(t float64) {
 
 func (l *lattice) kick(t float64, u spectral.Mean) {
 	for i := range l.positions {
-		shift(l.byR, l.p[i*l.momenta:(i+1)*l.momenta], l.rCo, -t*slope(u, l.theta(i)), 2*l.reach)
+		row, by := l.p[i*l.momenta:(i+1)*l.momenta], -t*slope(u, l.theta(i))
+		for j, v := range row {
+			if math.Abs(l.r(j)+by) > l.reach {
+				l.lost += math.Abs(v)
+			}
+		}
+		shift(l.byR, row, l.rCo, by, 2*l.reach)
 	}
 }
 
@@ -169,8 +181,8 @@ func (l *lattice) step(integrator string, u spectral.Mean, h, c float64) {
 	l.drift(h / 2)
 }
 
-// latticeErrors are the stationary law's errors, or ok = false if it reaches
-// the borders.
+// latticeErrors are the stationary law's errors; ok = false if it reaches the borders, or is not
+// reached.
 func latticeErrors(t *testing.T, g grid, p *Problem, integrator, scheme string, h float64) (errors []float64, ok bool) {
 	mean := p.scalar
 	target := newLattice(g)
@@ -213,13 +225,6 @@ func latticeErrors(t *testing.T, g grid, p *Problem, integrator, scheme string, 
 	delta, _ := markov.SolveLinear(t.Context(), less, slices.Clone[[]float64], changed(target.p), latticeGoal)
 	now := floats.AddTo(make([]float64, len(delta)), target.p, delta)
 	floats.Scale(1/floats.Sum(now), now) // delta is known but for a multiple of the density itself
-	border := 0.0
-	for i := range g.positions {
-		border += math.Abs(now[i*g.momenta])
-	}
-	for j := range g.momenta {
-		border += math.Abs(now[j])
-	}
 	for _, f := range latticeObservables {
 		sum := 0.0
 		for i := range g.positions {
@@ -229,10 +234,9 @@ func latticeErrors(t *testing.T, g grid, p *Problem, integrator, scheme string, 
 		}
 		errors = append(errors, math.Abs(sum))
 	}
-	if !(border < 1e-11) || floats.Norm(changed(now), 1) > latticeGoal {
-		return nil, false
-	}
-	return errors, true
+	l.lost = 0
+	left := floats.Norm(changed(now), 1)
+	return errors, l.lost < latticeLost && left <= latticeGoal
 }
 
 // randomPotential draws a scalar problem of two batches and a friction, by its number: several
@@ -326,7 +330,13 @@ func TestSpectralResolutionBoundsTheError(t *testing.T) {
 			t.Run(fmt.Sprintf("%s: %s under %s, h = %v", c.problem, c.integrator, c.scheme, c.h), func(t *testing.T) {
 				t.Parallel()
 				p := problems[c.problem]
-				want, ok := latticeErrors(t, plainGrid, p, c.integrator, c.scheme, c.h)
+				var want []float64
+				ok := false
+				for _, g := range plainGrids {
+					if want, ok = latticeErrors(t, g, p, c.integrator, c.scheme, c.h); ok {
+						break
+					}
+				}
 				if !ok {
 					t.Log("the law reaches the borders of the lattice")
 					return
