@@ -20,7 +20,7 @@ import (
 // purposes are what exact errors may be evidence of.
 var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction,
 	OfWeak, OfBatches, OfRows, OfClosedForm, OfEfficiency, OfSMSUBU, OfSVRGUBU, OfQUICSORT,
-	OfEnergy, OfMidpoint, OfPSGLD, OfRegimes}
+	OfEnergy, OfMidpoint, OfPSGLD, OfRegimes, OfCrossing}
 
 // readExact lists the exact jobs, block by block.
 // Two problems of one name are refused, since figures tell problems apart by their names.
@@ -170,7 +170,7 @@ func (f *File) problems(name string) (found []exactProblem, err error) {
 	}
 	some := certify.Builtin()
 	if name != "all" {
-		p, err := usage.Lookup("problem", name, append(some, certify.BottleneckProblem()),
+		p, err := usage.Lookup("problem", name, certify.Named(),
 			func(p *certify.Problem) string { return p.Name })
 		if err != nil {
 			return nil, err

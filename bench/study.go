@@ -76,6 +76,7 @@ const (
 	OfRegimes  = "regimes" // the two laws of mini-batch error, on a family of problems
 	OfMidpoint = "midpoint-budgets"
 	OfPSGLD    = "psgld-bias"
+	OfCrossing = "crossing-orders"
 )
 
 // ReferenceJob is a reference with its key.

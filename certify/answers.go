@@ -56,6 +56,10 @@ func (o *Options) checkAnswers() error {
 		return usage.Errorf("one step has no stationary law to take averages of: want budgets, " +
 			"stability, distances and energies without it")
 	}
+	if o.Problem.Kind == Crossing && o.answers() {
+		return usage.Errorf("problem %q of kind crossing has predictions alone: want budgets, "+
+			"stability, distances and energies of problems of other kinds", o.Problem.Name)
+	}
 	if o.Energy && o.Problem.Kind != Gaussian {
 		return usage.Errorf("problem %q: energy errors are known of problems of kind gaussian",
 			o.Problem.Name)

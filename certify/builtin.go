@@ -10,6 +10,20 @@ import (
 // the paper's toy.
 func Builtin() []*Problem { return []*Problem{gaussianBuiltin(), scalarBuiltin(), Toy()} }
 
+// Named returns the problems that are known by name: the built-in ones, which stand for all, and
+// those that stand for themselves alone.
+func Named() []*Problem { return append(Builtin(), BottleneckProblem(), crossingProblem()) }
+
+// crossingProblem has batches of unequal slopes, whose mean is the likelihood of the model of
+// that name.
+func crossingProblem() *Problem {
+	p := &Problem{Name: "crossing", Kind: Crossing, Friction: 1}
+	for _, s := range []float64{400, 800, 1200, 1600} {
+		p.valleys = append(p.valleys, spectral.Valley{Slope: s, Precision: 1})
+	}
+	return p
+}
+
 // gaussianBuiltin has four batches of unequal curvature that pull apart.
 func gaussianBuiltin() *Problem {
 	p := &Problem{Name: "gaussian", Kind: Gaussian, Friction: 1.3}

@@ -102,7 +102,7 @@ type certification struct {
 	decides       bool        // find orders, not errors alone
 	onPoint       func()      // called when a point is done
 	law           *prediction // nil if it is not asked for
-	beyond        bool        // there are too many orders of the batches for exact errors
+	beyond        bool        // there are no exact errors, as of too many orders of the batches
 	degeneracy    Verdict     // Frozen, Silent or Adrift: there is nothing to solve
 	lawless       bool        // at no step that was taken is there a stationary law
 }

@@ -25,7 +25,7 @@ const (
 	Frozen Verdict = "theta never moves"
 	Silent Verdict = "does not depend on its noise"
 	Adrift Verdict = "does not depend on its force"
-	// Alone: there are too many orders of the batches for exact errors, and the prediction
+	// Alone: there are no exact errors, as of too many orders of the batches, and the prediction
 	// stands alone.
 	Alone Verdict = "prediction alone"
 	// Inconclusive: the resolved errors decide nothing.
@@ -66,10 +66,7 @@ func (c *certification) claim(observable int) float64 {
 	if c.options.OneStep {
 		return claims.WeakOrder
 	}
-	own := claims.ErgodicOrder
-	if !ofMomentum(name) {
-		own = max(own, claims.PositionOrder)
-	}
+	own := c.own(name)
 	if c.options.Problem.Batches() == 1 {
 		return own
 	}
@@ -84,6 +81,15 @@ func (c *certification) claim(observable int) float64 {
 		return min(own, by.Joint)
 	}
 	return min(own, by.Marginal)
+}
+
+// own is the order that is claimed of the integrator's law with all of the data.
+func (c *certification) own(observable string) float64 {
+	claims := c.asked.method.Claims
+	if ofMomentum(observable) {
+		return claims.ErgodicOrder
+	}
+	return max(claims.ErgodicOrder, claims.PositionOrder)
 }
 
 // ofMomentum reports whether an observable is one of more than the position.

@@ -64,8 +64,10 @@ func parseProblem(data []byte) (*Problem, error) {
 	if err := decodeStrict(data, &f); err != nil {
 		return nil, err
 	}
-	if f.Kind != Gaussian && f.Kind != Scalar {
-		return nil, usage.Errorf("unknown kind %q: want one of gaussian, scalar", f.Kind)
+	add := map[Kind]func(*Problem, json.RawMessage) error{Gaussian: (*Problem).addGaussian,
+		Scalar: (*Problem).addScalar, Crossing: (*Problem).addValley}[f.Kind]
+	if add == nil {
+		return nil, usage.Errorf("unknown kind %q: want one of gaussian, scalar, crossing", f.Kind)
 	}
 	// 0 would be refused with another message.
 	if f.Friction == nil {
@@ -77,13 +79,7 @@ func parseProblem(data []byte) (*Problem, error) {
 	p := &Problem{Kind: f.Kind, Friction: *f.Friction}
 	// A batch has the form of the problem's kind.
 	for i, raw := range f.Batches {
-		var err error
-		if f.Kind == Gaussian {
-			err = p.addGaussian(raw)
-		} else {
-			err = p.addScalar(raw)
-		}
-		if err != nil {
+		if err := add(p, raw); err != nil {
 			return nil, usage.Errorf("batch %d: %w", i+1, err)
 		}
 	}
@@ -185,17 +181,28 @@ func (p *Problem) addScalar(raw json.RawMessage) error {
 	return nil
 }
 
+// addValley reads a batch of a crossing problem. Numbers that it does not name are 0.
+func (p *Problem) addValley(raw json.RawMessage) error {
+	var v spectral.Valley
+	err := decodeStrict(raw, &v)
+	p.valleys = append(p.valleys, v)
+	return err
+}
+
 // MarshalJSON writes the problem in the form that ParseProblem reads; its name is not part of
 // it.
 func (p *Problem) MarshalJSON() ([]byte, error) {
 	var batches []any
-	// Of a problem's kind one of the two loops has batches.
+	// Of a problem's kind one of the loops has batches.
 	for _, b := range p.gaussian {
 		rows := slices.Collect(slices.Chunk(b.Precision, p.Dim()))
 		batches = append(batches, gaussianBatch{Precision: rows, Shift: b.Shift})
 	}
 	for _, o := range p.scalar {
 		batches = append(batches, o)
+	}
+	for _, v := range p.valleys {
+		batches = append(batches, v)
 	}
 	return json.Marshal(struct { // a problemFile whose batches are values
 		Kind     Kind    `json:"kind"`

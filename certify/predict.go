@@ -122,6 +122,14 @@ func (c certification) predict(ctx context.Context) (*prediction, error) {
 	if c.scheme, err = minibatch.Builtin().Lookup("full"); err != nil {
 		return nil, err
 	}
+	if o.Problem.Kind == Crossing { // the integrator is taken at its word
+		for _, name := range c.asked.Observables() {
+			f := unknown()
+			f.order = c.own(name)
+			out.own = append(out.own, f)
+		}
+		return &out, nil
+	}
 	var points []markov.Point
 	for _, h := range o.Steps {
 		p, err := c.asked.at(ctx, c.scheme, h)
@@ -171,21 +179,32 @@ func (c *certification) foresee(i int, f finding, out *Observable) {
 	added := c.asked.RandomOrders(c.law.response.Coefficient(k), within)[i]
 	own, order, unsure := c.law.own[i], 2, lawError*c.asked.Size(i, added)
 	switch {
+	case own.leading == nil && own.order == 2:
+		out.Reason = batchesAlone
+	case own.leading == nil && own.order < 2:
+		out.Reason = ownUnknown
+		return
 	case own.order == 1: // random orders add nothing of that order
 		order, added = 1, own.leading
 	case own.order == 2:
 		floats.Add(added, own.leading)
 	case !(own.order > 2) && !own.lacks(2):
-		out.Reason = "the integrator's own error of order 1 or 2 is not known"
+		out.Reason = ownUnknown
 		return
 	}
-	if own.order <= 2 {
+	if own.leading != nil && own.order <= 2 {
 		unsure += own.uncertainty * own.constant
 	}
 	size := c.asked.Size(i, added)
 	out.Predicted, out.PredictedOrder = Number(size), order
 	out.Apart = c.amplified == nil && f.contradicts(order, size, unsure)
 }
+
+// Reasons for which an error's constant is not predicted, or not all of it.
+const (
+	ownUnknown   = "the integrator's own error of order 1 or 2 is not known"
+	batchesAlone = "of what random orders add: the integrator's own error of order 2 is not known"
+)
 
 // lawError bounds the relative rounding of the law's coefficient.
 const lawError = 1e-6

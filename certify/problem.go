@@ -19,6 +19,9 @@ const (
 	Gaussian Kind = "gaussian"
 	// Scalar problems have one position and a potential that need not be quadratic.
 	Scalar Kind = "scalar"
+	// Crossing problems have two positions and a minimum that is no point; nothing is computed
+	// of them but what the law of orders predicts.
+	Crossing Kind = "crossing"
 )
 
 // Problem is a target cut into batches, with the friction of the dynamics. U
@@ -28,30 +31,41 @@ type Problem struct {
 	Kind     Kind
 	Friction float64 // C > 0
 
-	// Of a problem's kind, one a batch; the other is empty.
+	// Of a problem's kind, one a batch; the others are empty.
 	gaussian []*integrators.Affine // the forces P_i θ − s_i
 	scalar   spectral.Mean         // the potentials
+	valleys  []spectral.Valley     // the potentials
 }
 
 // Batches is the number K of batches.
-func (p *Problem) Batches() int { return max(len(p.gaussian), len(p.scalar)) }
+func (p *Problem) Batches() int { return max(len(p.gaussian), len(p.scalar), len(p.valleys)) }
 
 // Dim is the number of positions.
 func (p *Problem) Dim() int {
-	if p.Kind == Scalar {
+	switch p.Kind {
+	case Scalar:
 		return 1
+	case Crossing:
+		return 2
 	}
 	return len(p.gaussian[0].Shift)
 }
 
 // Frequencies returns the lowest and the highest frequency ω of the target, per unit of time:
 // the square roots of the extreme eigenvalues of M^−½ ∇²U M^−½, ∇²U that of a typical point. Of
-// a scalar problem both are the root of the mean curvature under the target. invMass is the
+// problems of other kinds both are the root of the mean curvature under the target. invMass is the
 // diagonal of M⁻¹, nil for the identity. They are NaN where none are found.
 func (p *Problem) Frequencies(invMass []float64) (low, high float64) {
-	if p.Kind == Scalar {
+	switch p.Kind {
+	case Scalar:
 		omega := p.scalar.Frequency()
 		return omega, omega
+	case Crossing:
+		e, err := spectral.NewCrossing(p.valleys, p.Friction)
+		if err != nil {
+			return math.NaN(), math.NaN()
+		}
+		return e.Frequency(), e.Frequency()
 	}
 	root := slices.Repeat([]float64{1}, p.Dim())
 	for i, m := range invMass {
@@ -66,6 +80,10 @@ func (p *Problem) checkMean() error {
 	if p.Kind == Gaussian && !gaussian.IsDefinite(gaussian.Mean(p.gaussian)) {
 		return usage.Errorf("mean precision of the batches is not positive definite: want a " +
 			"mean that is")
+	}
+	if p.Kind == Crossing {
+		_, err := spectral.NewCrossing(p.valleys, p.Friction)
+		return err
 	}
 	// Far out the oscillations do not count.
 	stiffness := 0.0
@@ -112,7 +130,7 @@ func checkSymmetric(p []float64, dim int) error {
 // has a law of its own, which its exact flow tends to.
 func (p *Problem) affine() (affine, definite bool) {
 	definite = true
-	if !p.scalar.Affine() {
+	if p.Kind == Crossing || !p.scalar.Affine() {
 		return false, false
 	}
 	for _, o := range p.scalar {

@@ -49,7 +49,7 @@ type Observable struct {
 	// That coefficient's size; NaN if the batches' differences were amplified.
 	Constant Number `json:"constant"`
 	// What docs/theory.md predicts of Constant, of an error of order PredictedOrder; NaN where
-	// nothing is proven, for a Reason.
+	// nothing is proven, for a Reason. With a reason beside it, it is not all of that.
 	Predicted      Number `json:"predicted"`
 	PredictedOrder int    `json:"predicted_order,omitempty"`
 	Reason         string `json:"predicted_reason,omitempty"`

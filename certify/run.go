@@ -215,10 +215,14 @@ func (o *Options) engine() (markov.Engine, error) {
 		return g.OneStep()
 	}
 	if o.OneStep {
-		return nil, usage.Errorf("one step of a scalar problem: want a Gaussian one")
+		return nil, usage.Errorf("one step of a %s problem: want a Gaussian one", o.Problem.Kind)
 	}
 	if o.InvMass != nil {
-		return nil, usage.Errorf("inverse mass for a scalar problem: want a Gaussian one")
+		return nil, usage.Errorf("inverse mass for a %s problem: want a Gaussian one",
+			o.Problem.Kind)
+	}
+	if o.Problem.Kind == Crossing {
+		return spectral.NewCrossing(o.Problem.valleys, o.Problem.Friction)
 	}
 	return spectral.New(o.Problem.scalar, o.Problem.Friction, o.estimation())
 }
@@ -342,7 +346,11 @@ func fewOfStatedLaw(m integrators.Integrator, friction float64) bool {
 
 // TakesScheme returns what keeps a scheme from exact orders on the problem, or nil.
 func (p *Problem) TakesScheme(m minibatch.Scheme) error {
-	return markov.Check(m, p.Batches())
+	if err := markov.Check(m, p.Batches()); err != nil || p.Kind != Crossing {
+		return err
+	}
+	return usage.Errorf("scheme %q on problem %q: two positions in a potential that is not "+
+		"quadratic have no exact errors", m.Name, p.Name)
 }
 
 // All returns the built-in integrators that are certified on a problem if none are

@@ -67,10 +67,11 @@ func WriteTable(w io.Writer, rows []Row) error {
 func writeSettings(w io.Writer, rows []Row) error {
 	var lines []string
 	schemes := make(map[string][]string) // by what is said of them, with the problem
-	apart, alone := false, false
+	apart, alone, partial := false, false, false
 	for _, r := range rows {
 		for _, o := range r.Observables {
 			apart, alone = apart || o.Apart, alone || o.Verdict == Alone
+			partial = partial || o.PredictedOrder > 0 && o.Reason != ""
 		}
 		if len(r.Regimes) < len(r.Steps) || len(r.Steps) == 0 {
 			continue
@@ -99,7 +100,11 @@ func writeSettings(w io.Writer, rows []Row) error {
 			"is not as the law assumes.")
 	}
 	if alone {
-		lines = append(lines, "prediction alone: too many orders of the batches for exact errors.")
+		lines = append(lines, "prediction alone: there are no exact errors to compare with.")
+	}
+	if partial {
+		lines = append(lines, "(batches): what random orders add; the integrator's own error of "+
+			"order 2 is not known.")
 	}
 	return table.Note(w, lines...)
 }
@@ -111,8 +116,11 @@ func (o Observable) formatPredicted() string {
 	if o.PredictedOrder > 0 && o.Predicted != 0 && float64(o.Order) != float64(o.PredictedOrder) {
 		s += fmt.Sprintf(" h^%d", o.PredictedOrder)
 	}
-	if o.Apart {
+	switch {
+	case o.Apart:
 		s += " (apart)"
+	case o.PredictedOrder > 0 && o.Reason != "":
+		s += " (batches)"
 	}
 	return s
 }

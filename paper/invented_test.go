@@ -339,7 +339,7 @@ var problems = func() func(t *testing.T) map[string]certify.Problem {
 		for _, p := range append(certify.Builtin(), certify.BottleneckProblem()) {
 			known[p.Name] = *p
 		}
-		for _, file := range []string{"alternating", "random", "frequencies", "curvatures", "rows", "regimes"} {
+		for _, file := range []string{"alternating", "random", "frequencies", "curvatures", "rows", "regimes", "crossing"} {
 			var texts map[string]json.RawMessage
 			data, err := os.ReadFile("../bench/studies/" + file + ".json")
 			if err == nil {

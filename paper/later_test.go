@@ -25,6 +25,8 @@ type laterTruth struct {
 	psgld     func(h float64) float64                 // error of pSGLD
 	gamma     float64                                 // what Γ takes from it
 	midpoint  float64                                 // its mean squared error over that of leapfrog
+	predicted func(s float64) float64                 // constant of η² at a crossing
+	crossing  func(seed int, scheme string) float64   // distance above the floor
 	regimes   regimesTruth
 }
 
@@ -50,6 +52,10 @@ func trueLater() laterTruth {
 		bias:      func(string, string) float64 { return 1 },
 		psgld:     func(h float64) float64 { return 0.95 - 17*h },
 		gamma:     0.01, midpoint: 0.5,
+		predicted: func(s float64) float64 { return math.Pow(s, 0.9) },
+		crossing: func(seed int, scheme string) float64 {
+			return 0.01*float64(seed%3) + 0.2*when(scheme == "replacement", 1)
+		},
 		regimes: regimesTruth{
 			heat: func(h, friction float64) float64 { return math.Pow(h/friction, 0.7) },
 			left: func(scheme string, x, y float64) float64 {
@@ -134,6 +140,28 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 						Order: certify.Number(l.order(study, integrator, scheme))}},
 					Answers: certify.Answers{Budgets: []certify.AtBudget{{Gradients: 1000, Best: certify.Number(mse), Step: 0.1, Worst: "theta"}}},
 				}})
+			}
+		}
+	case bench.OfCrossing:
+		for _, s := range []float64{1, 1e3, 1e6} {
+			var all []certify.Observable
+			for _, name := range []string{"theta1^2", "theta1^2*theta2^2", "cos(theta1)", "r1^2"} {
+				all = append(all, certify.Observable{Name: name, Errors: []certify.Number{certify.Number(math.NaN())}, Verdict: certify.Alone,
+					Predicted: certify.Number(when(name != "r1^2", l.predicted(s))), PredictedOrder: 2})
+			}
+			m.putExact(t, &p, bench.Evidence{Purpose: study, Row: certify.Row{Problem: fmt.Sprintf("s = %.7g", s), Integrator: "baoab",
+				Scheme: "reshuffle", Inner: 1, Steps: []float64{0.01}, Observables: all}})
+		}
+		for seed := range 8 {
+			for _, scheme := range []string{"full", "reshuffle", "replacement"} {
+				for _, integrator := range []string{"leapfrog", "baoab"} {
+					k := 4 - 3*int(when(scheme == "full", 1))
+					m.putResult(&p, bench.Result{KS: 0.03 + when(k == 4, l.crossing(seed, scheme)), Scales: &oracle.Scales{Omega: 30, Spread: 1}, Cell: bench.Cell{
+						Observe: bench.Distance, Dataset: "none", Model: "crossing", Integrator: integrator, Estimator: "plain", Inner: 1, Friction: 1,
+						Batches: k, Step: 0.001, Samples: 2000, Seed: uint64(seed), Oracle: bench.Analytic,
+					}})
+					p.Cells[len(p.Cells)-1].Cell.Scheme = scheme
+				}
 			}
 		}
 	case bench.OfSVRGUBU:
@@ -242,6 +270,16 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 		change func(*laterTruth)
 		want   Verdict
 	}{
+		{"crossing-constant", func(l *laterTruth) { l.predicted = func(s float64) float64 { return math.Pow(s, 1.1) } }, Refuted},
+		{"crossing-constant", func(l *laterTruth) { l.predicted = func(float64) float64 { return math.NaN() } }, NotDecided},
+		{"crossing-removes-heat", func(l *laterTruth) {
+			l.crossing = func(seed int, _ string) float64 { return 0.2 + 0.001*float64(seed%3) }
+		}, Refuted},
+		{"crossing-removes-heat", func(l *laterTruth) {
+			l.crossing = func(seed int, scheme string) float64 {
+				return 0.05*float64(seed%5) + 0.1*when(scheme == "replacement", 1)
+			}
+		}, NotDecided},
 		{"psgld-order", orders("psgld", "full", 0), Refuted},
 		{"psgld-gamma", func(l *laterTruth) { l.gamma = 0.3 }, Refuted},
 		{"psgld-rises", func(l *laterTruth) { l.psgld = func(float64) float64 { return 0.1 } }, Refuted},

@@ -1,11 +1,14 @@
 package spectral
 
 import (
-	"hambench/usage"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/floats"
+
+	"hambench/usage"
 )
 
 // mode is where the density is largest, by Newton's method from the best point
@@ -128,6 +131,20 @@ func tabulate(u func(float64) float64, lo, hi float64) (x, height []float64) {
 	return x, height
 }
 
+// draws returns a source of independent draws: the inverse of the trapezoidal distribution
+// function.
+func (d *density) draws(rng *rand.Rand) func() float64 {
+	below := make([]float64, len(d.w))
+	for i := 1; i < len(below); i++ {
+		below[i] = below[i-1] + d.w[i-1] + d.w[i]
+	}
+	return func() float64 {
+		u := rng.Float64() * below[len(below)-1]
+		i := min(max(1, sort.SearchFloat64s(below, u)), len(below)-1)
+		return d.x[i-1] + (d.x[i]-d.x[i-1])*(u-below[i-1])/(below[i]-below[i-1])
+	}
+}
+
 // expect returns the mean of f under the density, by the trapezoidal sum.
 func (d *density) expect(f func(x float64) float64) float64 {
 	sum := 0.0
@@ -158,6 +175,20 @@ func (d *density) orthogonal(m int) jacobi {
 		floats.Scale(1/c.b[k+1], now)
 	}
 	return c
+}
+
+// Draws returns n independent draws of the target, as those of its one position; an error says
+// that it has no density on a grid.
+func (m Mean) Draws(n int, rng *rand.Rand) ([][]float64, error) {
+	target, err := m.density()
+	if err != nil {
+		return nil, err
+	}
+	out, draw := make([]float64, n), target.draws(rng)
+	for i := range out {
+		out[i] = draw()
+	}
+	return [][]float64{out}, nil
 }
 
 // Frequency is the square root of the mean curvature under the target; NaN if there is none.

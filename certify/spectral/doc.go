@@ -15,6 +15,7 @@
 //   - basis.go: a basis, and the matrix of a step in it;
 //   - ladder.go: an integrator in growing bases, and the errors with their resolution;
 //   - open.go: the laws of auxiliary variables that nobody states;
+//   - crossing.go: two valleys that cross, of which only the target is known;
 //   - engine.go: the problem's engine, its observables, and the spaces of its bases.
 //
 // Far out a potential of oscillators is quadratic. There package gaussian decides whether a

@@ -34,12 +34,13 @@ func certifyCommand() *cobra.Command {
 		Long: `No Monte Carlo: errors of the stationary law come from linear algebra. Without
 flags, everything is certified on the built-in problems gaussian, scalar and toy.
 
-A problem is a JSON file, or JSON itself, of one of two kinds. The scaled
+A problem is a JSON file, or JSON itself, of one of three kinds. The scaled
 gradient of a batch is Pθ − s, with P the precision (symmetric) and s the shift,
 or the derivative of ½k(θ − c)² + a·cos(fθ + p), with k the stiffness, c the
 center, a the amplitude, f the frequency and p the phase. The mean of P, or of k,
 over the batches must be positive. The target is exp(−U), with U the mean over
-the batches; friction is C > 0. docs/certify.md has more.
+the batches; friction is C > 0. The third kind is two crossing valleys, of which
+constants are predicted, and no more. docs/certify.md has it.
 
   ` + gaussianExample + `
   ` + scalarExample + `
@@ -63,8 +64,8 @@ run failed. 2: the input is wrong.`,
 	f.register(c, "exec-timeout")
 	flags := c.Flags()
 	flags.StringVar(&f.problem, "problem", "",
-		"`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy; "+
-			"all of these if empty")
+		"`FILE` problem in JSON, JSON itself, or a built-in one by name: gaussian, scalar, toy "+
+			"(all of these if empty), linear, crossing")
 	listOf(flags, &f.Integrators, "integrator",
 		"`NAME,...` integrators, split:WORD included; all if empty", integrators.Builtin().Lookup)
 	flags.StringVar(&f.exec, "exec", "",
@@ -232,7 +233,7 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 	}
 	for _, m := range integrators.Builtin() {
 		if m.Nonlinear && len(named) == 0 {
-			fmt.Fprintf(f.stderr, "certify: left out: %s, which takes minutes: ask for it by "+
+			fmt.Fprintf(f.stderr, "certify: left out: %s, which runs where it is named: ask for it by "+
 				"--integrator, on a problem of kind scalar\n", m.Name)
 		}
 	}
@@ -400,10 +401,10 @@ func (f *certifyFlags) weigh(problems []*certify.Problem, text string) error {
 // findProblems returns the built-in problems, one of them, or a file's.
 // A text that begins with a brace is taken for JSON itself, for callers without a file.
 func findProblems(name string) ([]*certify.Problem, error) {
-	all := certify.Builtin()
 	if name == "" {
-		return all, nil
+		return certify.Builtin(), nil
 	}
+	all := certify.Named()
 	if i := slices.IndexFunc(all, func(p *certify.Problem) bool { return p.Name == name }); i >= 0 {
 		return all[i : i+1], nil
 	}

@@ -194,7 +194,10 @@ func judgeProblem(files []string, o judgeOptions) (r compare.Report, err error) 
 	if err != nil {
 		return r, err
 	}
-	exact := problems[0].Draws(exactDraws, rand.New(rand.NewPCG(1, 0))) // pinned: one report
+	exact, err := problems[0].Draws(exactDraws, rand.New(rand.NewPCG(1, 0))) // pinned: one report
+	if err != nil {
+		return r, usage.Errorf("judge: problem %q: %w", problems[0].Name, err)
+	}
 	ref := compare.Side{Chains: [][][]float64{exact}}
 	for d := range exact {
 		ref.Names = append(ref.Names, fmt.Sprintf("theta[%d]", d+1))

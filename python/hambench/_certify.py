@@ -212,7 +212,7 @@ def certify(
     """Certifies a sampler: exact errors of its stationary law, and their orders in the step.
 
     sampler: of :func:`sampler`, or a command that speaks the protocol (docs/samplers.md).
-    problem: "gaussian", "scalar", "toy", a file of JSON, or a problem as a dict; all built-in ones if left out.
+    problem: "gaussian", "scalar", "toy", "linear", "crossing", a file of JSON, or a problem as a dict; all built-in ones if left out.
     scheme: one or some of "full", "reshuffle", "replacement", "cyclic", "symmetric"; all if left out.
     integrator: one or some of the program's, for rows of their own beside the sampler's.
     timeout: seconds for each answer; the first one compiles, if anything does.
