@@ -194,22 +194,22 @@ func Sides(reference, draws Side) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	stuck := neverMoved(ref, own)
-	ref, own, err = r.varying(ref, own)
-	if err != nil {
-		return r, err
-	}
 	r.Reference = Size{Chains: len(ref.Chains), Draws: ref.draws(), OwnError: ref.OwnError}
 	r.Draws = Size{Chains: len(own.Chains), Draws: own.draws()}
-	if stuck != "" || len(ref.Names) == 0 || min(r.Draws.Draws, r.Reference.Draws) < minMedian {
-		r.Verdict, r.Why = Undecided, stuck
-		if stuck == "" {
-			r.Why = fmt.Sprintf("%d draws against %d: want at least %d", r.Draws.Draws,
-				r.Reference.Draws, minMedian)
-		}
-		if len(ref.Names) == 0 {
-			r.Why = "no column varies"
-		}
+	r.Verdict = Undecided // so far
+	if min(r.Draws.Draws, r.Reference.Draws) < minMedian {
+		r.Why = fmt.Sprintf("%d draws against %d: want at least %d", r.Draws.Draws,
+			r.Reference.Draws, minMedian)
+		return r, nil
+	}
+	if r.Why = neverMoved(ref, own); r.Why != "" {
+		return r, nil
+	}
+	if ref, own, err = r.varying(ref, own); err != nil {
+		return r, err
+	}
+	if len(ref.Names) == 0 {
+		r.Why = "no column varies"
 		return r, nil
 	}
 	t := newTests(ref, own)

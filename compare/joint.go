@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
@@ -54,24 +55,38 @@ func (t tests) column(name string, p pooled) Column {
 		location: s.location, scale: s.scale,
 		Location: t.of(s.location, t.columns), Scale: t.scale(s.scale, t.columns), Shape: Test{P: 1},
 	}
-	c.ReferenceMean, c.ReferenceSD = stat.MeanStdDev(p.x[:p.split], nil)
-	c.Mean, c.SD = stat.MeanStdDev(p.x[p.split:], nil)
+	c.ReferenceMean, c.ReferenceSD = meanSD(p.x[:p.split])
+	c.Mean, c.SD = meanSD(p.x[p.split:])
 	n := t.columns * (cuts - 1)
 	for k, d := range s.shape {
 		c.Curve = append(c.Curve, Point{s.at[k], s.share[k], d.value, d.width(t.level(n))})
-		if test := t.of(d, n); k == 0 || d.p() < s.shape[worstOf(s.shape[:k])].p() {
-			c.Shape = test
-		}
+	}
+	if len(s.shape) > 0 {
+		c.Shape = t.of(s.shape[worstOf(s.shape)], n)
 	}
 	c.P = min(c.Location.P, c.Scale.P, c.Shape.P)
 	return c
 }
 
+// meanSD returns the mean and the standard deviation, of draws that have diverged, too: their
+// squares are beyond all numbers.
+func meanSD(x []float64) (mean, sd float64) {
+	most := floats.Norm(x, math.Inf(1))
+	if most < 1e150 {
+		return stat.MeanStdDev(x, nil)
+	}
+	x = slices.Clone(x)
+	floats.Scale(1/most, x)
+	mean, sd = stat.MeanStdDev(x, nil)
+	return mean * most, min(sd*most, math.MaxFloat64)
+}
+
 // worstOf returns the place of the smallest p.
 func worstOf(all []difference) (worst int) {
+	least := all[0].p()
 	for k, d := range all {
-		if d.p() < all[worst].p() {
-			worst = k
+		if p := d.p(); p < least {
+			worst, least = k, p
 		}
 	}
 	return worst

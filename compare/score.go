@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -185,11 +184,27 @@ func quantile(freedom, level float64) float64 {
 // ranked replaces the values of a column by the shares of all that are below, ties by the
 // middle of theirs: in (0, 1). Order lists the draws by value.
 func ranked(x []float64) (shares []float64, order []int) {
-	order, shares = make([]int, len(x)), make([]float64, len(x))
-	for i := range order {
-		order[i] = i
+	type place struct {
+		x  float64
+		at int
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	sorted := make([]place, len(x))
+	for i, v := range x {
+		sorted[i] = place{v, i}
+	}
+	slices.SortFunc(sorted, func(a, b place) int {
+		switch {
+		case a.x < b.x:
+			return -1
+		case a.x > b.x:
+			return 1
+		}
+		return a.at - b.at
+	})
+	order, shares = make([]int, len(x)), make([]float64, len(x))
+	for i, p := range sorted {
+		order[i] = p.at
+	}
 	for first := 0; first < len(order); {
 		last := first + 1
 		for last < len(order) && x[order[last]] == x[order[first]] {

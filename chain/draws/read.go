@@ -312,7 +312,7 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 	}
 	var chains []map[string][]float64
 	if err := json.Unmarshal(text, &chains); err != nil {
-		return side, err
+		return side, fmt.Errorf("%w: want a list of chains with a list of numbers a column", err)
 	}
 	for c, chain := range chains {
 		if c == 0 {

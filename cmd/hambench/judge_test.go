@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"hambench/compare"
+	"hambench/compare/page"
 	"hambench/models/datasets"
 	"hambench/oracle"
 )
@@ -306,5 +310,83 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 		if code, _, stderr := judge(args...); code != exitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit code %d, %s: want 2 and one line with %q", args, code, stderr, want)
 		}
+	}
+}
+
+// A checkout of posteriordb with three posteriors, and a folder of draws as Stan writes them: one
+// half of the reference's chains and right draws are accepted; those of another prior, of half
+// the data and of one of two modes are refused, by the column that is wrong.
+func TestJudgeReadsPosteriorDB(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(9, 9))
+	// Each posterior draws (a[1], a[2]) with so much of the data and such a precision of the prior;
+	// what is wrong in them is a[1].
+	posteriors := map[string]func(data, prior float64) (float64, float64){
+		"mean": func(data, prior float64) (float64, float64) { // 20 values with the mean 0.5
+			n := 20*data + prior
+			return 20*data*0.5/n + rng.NormFloat64()/math.Sqrt(n), rng.NormFloat64()
+		},
+		"rate": func(data, prior float64) (float64, float64) { // 9 events in a time of 3
+			return distuv.Gamma{Alpha: prior + 9*data, Beta: prior + 3*data, Src: rng}.Rand(), rng.NormFloat64()
+		},
+		"mixture": func(data, prior float64) (float64, float64) { // data = ½ is one mode here
+			label := 1.0
+			if rng.Float64() > data-0.5 {
+				label = -1
+			}
+			return 2*label/prior + 0.5*rng.NormFloat64(), rng.NormFloat64()
+		},
+	}
+	put := func(file, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, draw := range posteriors {
+		chains := make([]map[string][]float64, 10)
+		for c := range chains {
+			chains[c] = map[string][]float64{}
+			for range 150 {
+				a, b := draw(1, 1)
+				chains[c]["a[1]"], chains[c]["a[2]"] = append(chains[c]["a[1]"], a), append(chains[c]["a[2]"], b)
+			}
+		}
+		whole, err := json.Marshal(chains)
+		half, err2 := json.Marshal(chains[5:])
+		var packed strings.Builder
+		z := zip.NewWriter(&packed)
+		f, err3 := z.Create(name + ".json")
+		if err := errors.Join(err, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(whole); err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+		put("db/posterior_database/posteriors/"+name+".json", `{"name":"`+name+`","reference_posterior_name":"`+name+`"}`)
+		put("db/posterior_database/reference_posteriors/draws/draws/"+name+".json.zip", packed.String())
+		put("card/"+name+"/half_of_the_reference.json", string(half))
+		for what, of := range map[string][2]float64{"right": {1, 1}, "wrong_prior": {1, 8}, "half_the_data": {0.5, 1}} {
+			text := "# model = " + name + "\nlp__,a.1,a.2\n"
+			for range 1000 {
+				a, b := draw(of[0], of[1])
+				text += fmt.Sprintf("-1,%g,%g\n", a, b)
+			}
+			put("card/"+name+"/"+what+".csv", text)
+		}
+	}
+	code, stdout, stderr := call(t, "judge", "--scorecard", "card", "--posteriordb", "db", "--json")
+	var rows []page.Row
+	if err := json.Unmarshal([]byte(stdout), &rows); err != nil || code != exitFailed || len(rows) != 12 {
+		t.Fatalf("%v, exit code %d, %s%s", err, code, stdout, stderr)
+	}
+	for _, r := range rows {
+		right := r.Of == "right.csv" || r.Of == "half_of_the_reference.json"
+		if right != (r.Verdict == compare.Accepted) || !right && !strings.HasPrefix(r.Why, "column a[1]: ") {
+			t.Errorf("%s, %s: %s, %s", r.Posterior, r.Of, r.Verdict, r.Why)
+		}
+	}
+	if code, stdout, _ := call(t, "judge", "--posteriordb", "db", "--posterior", "mean", "card/mean/right.csv"); code != exitOK || !strings.Contains(stdout, "1500 in chains: 10") {
+		t.Errorf("one posterior: exit code %d, %s", code, stdout)
 	}
 }
