@@ -486,3 +486,30 @@ func TestIndependentBatchesHeat(t *testing.T) {
 		}
 	}
 }
+
+// TestRandomOrdersGainWhatAnEpochRemembers holds the share of heat that random orders leave to the
+// engine: batches of one curvature and random forces, epochs of a fixed length in 3, 6 and 12
+// steps, from which the limit of many steps follows but for terms of order 1/K³.
+func TestRandomOrdersGainWhatAnEpochRemembers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 300))
+	for _, c := range [][2]float64{{0.5, 0.3}, {2.8, 0.05}, {2.8, 1}, {3.5, 0.5}, {1, 3}, {2, 2}} {
+		epoch, friction := c[0], c[1]
+		const omega = 1.7
+		share := func(k int) float64 {
+			p := &Problem{Kind: Gaussian, Friction: friction * omega}
+			for range k {
+				b := newAffineForce([]float64{omega * omega}, []float64{rng.NormFloat64()})
+				p.gaussian = append(p.gaussian, b)
+			}
+			variance := func(scheme string) float64 {
+				o := Options{Problem: p, EveryStep: true, Steps: []float64{epoch / omega / float64(k)}}
+				return float64(errorsOne(t, o, "exact", scheme).Observables[1].Relative[0])
+			}
+			return variance("reshuffle") / variance("replacement")
+		}
+		got := (share(3) - 6*share(6) + 8*share(12)) / 3
+		if want := minibatch.HeatLeft(epoch, friction); math.Abs(got/want-1) > 0.01 {
+			t.Errorf("Kηω = %g, C/ω = %g: random orders leave %.4f of the heat, want %.4f", epoch, friction, got, want)
+		}
+	}
+}
