@@ -40,13 +40,14 @@ const unreached = 0
 var stableSteps = map[string][2]float64{
 	"boston": {0.02, 0.02}, "concrete": {0.005, 0.002}, "energy": {0.002, 0.001}, "yacht": {0.005, 0.001},
 	"ionosphere": {unreached, unreached}, "vehicle": {unreached, unreached},
-	"kin8nm": {0.01, 0.005}, "power": {0.005, 0.002}, "naval": {0.002, 0.001}, "wine-red": {0.02, 0.02}, "wine-white": {0.01, 0.01},
+	"kin8nm": {0.01, 0.005}, "power": {0.005, 0.002}, "wine-red": {0.02, 0.02}, "wine-white": {0.01, 0.01},
 	"abalone": {0.01, 0.01}, "banknote": {unreached, 0.05}, "pima": {unreached, unreached}, "sonar": {unreached, unreached},
 	"seeds": {unreached, unreached}, "wine": {unreached, unreached}, "glass": {unreached, unreached}, "thyroid": {unreached, unreached},
-	// Its chains with the full batch stay finite at 0.1, too, above twice the limit of a quadratic
-	// well, where nothing follows the posterior and the estimate ends.
-	"phoneme": {0.05, 0.05},
-	"linear":  {0.1, 0.05}, "teacher-reg": {0.02, 0.02}, "teacher-cls": {unreached, unreached},
+	// Two estimates are too cautious, and are held to the step before the largest: chains with the
+	// full batch stay finite on naval at 0.002, 1.7 times the estimate, and on phoneme at 0.1, above
+	// twice the limit of a quadratic well, where nothing follows the posterior and estimates end.
+	"naval": {0.001, 0.001}, "phoneme": {0.05, 0.05},
+	"linear": {0.1, 0.05}, "teacher-reg": {0.02, 0.02}, "teacher-cls": {unreached, unreached},
 	"logistic": {unreached, unreached}, "toy": {unreached, unreached},
 }
 
