@@ -340,7 +340,7 @@ func stated(plans []Plan) map[string][]table.Value {
 			add(row)
 		}
 		for _, j := range p.Exact {
-			row, _ := j.row()
+			row, _, _ := j.row()
 			for _, row["scheme"] = range j.Exact.Schemes {
 				add(row)
 			}

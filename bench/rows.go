@@ -197,7 +197,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 		}
 		for _, j := range p.Exact {
 			found, made, _ := s.exact(j.Key)
-			of, highest := j.row()
+			of, highest, rate := j.row()
 			if m, ok := p.Method(j.Exact.Integrator); ok {
 				of["joint_order"] = m.Joint
 				of["constant_determinant"] = m.ConstantDeterminant
@@ -208,7 +208,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 					row := next("", j.Key, made)
 					maps.Copy(row, of)
 					maps.Copy(row, values)
-					fillRegime(row, highest, 0)
+					fillRegime(row, highest, rate, 0)
 					t.Add(r, row)
 				}
 			}
@@ -267,25 +267,24 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 		"ks_self_low":      r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
 	})
 	if s := r.Scales; s != nil {
-		fillRegime(row, s.Omega, s.Spread)
+		fillRegime(row, s.Omega, float64(j.Cell.Friction), s.Spread)
 	}
 }
 
 // fillRegime puts into a row by which law K batches make the error of its chain at its step, and
-// what decides that, where the target's largest frequency is known. The spread is that of two
-// batches; a scheme that is not built in has no regime.
-func fillRegime(row map[string]any, omega, spread float64) {
+// what decides that, where the target's largest frequency is known. The rate is the fastest one of
+// C M⁻¹, the spread that of two batches; a scheme that is not built in has no regime.
+func fillRegime(row map[string]any, omega, rate, spread float64) {
 	k, step := table.Of(row["K"]).Number(), table.Of(row["h"]).Number()
-	friction := table.Of(row["friction"]).Number()
 	scheme, err := minibatch.Builtin().Lookup(table.Of(row["scheme"]).Text())
-	regime := scheme.Regime(int(k), step, omega, friction)
+	regime := scheme.Regime(int(k), step, omega, rate)
 	if err != nil || regime == "" {
 		return
 	}
 	row["regime"], row["k_eta_omega"] = string(regime), k*step*omega
-	row["c_over_omega"] = friction / omega
+	row["c_over_omega"] = rate / omega
 	if spread > 0 {
-		row["eta_v_over_c"] = step * spread * (k - 1) / friction
+		row["eta_v_over_c"] = step * spread * (k - 1) / rate
 	}
 }
 
@@ -298,10 +297,10 @@ func fillParameters(row map[string]any, values map[string]float64) {
 	}
 }
 
-// row is what all rows of an exact job share, and the problem's highest frequency.
-// Friction, K and the lowest frequency are read from the problem; where it cannot be read
-// they are left out.
-func (j ExactJob) row() (row map[string]any, highest float64) {
+// row is what all rows of an exact job share, and the problem's highest frequency and fastest
+// rate of friction. Friction, K and the lowest frequency are read from the problem; where it
+// cannot be read they are left out.
+func (j ExactJob) row() (row map[string]any, highest, rate float64) {
 	row = map[string]any{
 		"purpose": j.Purpose, "problem": cmp.Or(j.Problem,
 			j.Exact.Name), "integrator": j.Exact.Integrator, "estimator": j.Exact.Estimator,
@@ -316,13 +315,14 @@ func (j ExactJob) row() (row map[string]any, highest float64) {
 		if p.Kind == certify.Gaussian {
 			row["omega"], _ = p.Frequencies(nil)
 			_, highest = p.Frequencies(j.Exact.InvMass)
+			rate = p.Damping(j.Exact.InvMass)
 		}
 		e, err := estimators.Builtin().Lookup(j.Exact.Estimator)
 		if err == nil && e.Period != nil {
 			row["period"] = e.Period(p.Batches())
 		}
 	}
-	return row, highest
+	return row, highest, rate
 }
 
 // exactRows are the rows of what certify found for an integrator under a scheme.

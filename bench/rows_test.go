@@ -10,6 +10,7 @@ import (
 	"hambench/bench/store"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/chain"
 )
 
 // stored are the plans of studies, and a store without results.
@@ -151,5 +152,38 @@ step = [0.2, 0.1]
 	}
 	if omega := errors.Rows()[0].Number("omega"); !(omega > 1.11 && omega < 1.12) {
 		t.Errorf("lowest frequency %v", omega)
+	}
+}
+
+// With a mass the regime of an exact error is by the fastest rate of C M⁻¹, as certify states it.
+func TestTheRegimeOfAnExactErrorIsThatOfCertify(t *testing.T) {
+	f, err := load(t, "[[exact]]\nproblem = \"gaussian\"\nintegrator = \"leapfrog\"\ninverse-mass = [0.5, 30]\nscheme = \"reshuffle\"\nstep = [0.01, 0.1]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	study, err := f.Study(Profile{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, plans := stored(t, study)
+	job := plans[0].Exact[0]
+	o, err := job.Exact.Options(chain.Registries{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := certify.Errors(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results.put(t, "exact", job.Key, found)
+	for _, r := range results.Table(plans).Rows() {
+		i := slices.Index(found[0].Steps, r.Number("h"))
+		same := func(column string, want certify.Number) bool {
+			return math.Abs(r.Number(column)-float64(want)) < 1e-9*float64(want)
+		}
+		if !same("c_over_omega", found[0].Damping) || !same("k_eta_omega", found[0].Epochs[i]) || r.Text("regime") != string(found[0].Regimes[i]) {
+			t.Errorf("h = %g: %s, C/ω = %g, Kηω = %g; certify has %s, %v, %v", r.Number("h"), r.Text("regime"), r.Number("c_over_omega"), r.Number("k_eta_omega"),
+				found[0].Regimes[i], found[0].Damping, found[0].Epochs[i])
+		}
 	}
 }

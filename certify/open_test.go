@@ -13,6 +13,7 @@ import (
 
 	"hambench/certify/spectral"
 	"hambench/integrators"
+	"hambench/internal/long"
 )
 
 // normalProblem is N(0, 1), with the full batch alone.
@@ -200,9 +201,7 @@ func meanOf(p *Problem, f func(theta, r float64) float64) float64 {
 // TestLongSquaresOfTheProgram runs the program in C again, 10⁸ steps in 25 s of processor time: its
 // means are those of the file, to five standard errors, since libraries round differently.
 func TestLongSquaresOfTheProgram(t *testing.T) {
-	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
-		t.Skip("set HAMBENCH_TEST_LONG")
-	}
+	long.Test(t)
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip("needs a C compiler")
 	}

@@ -27,10 +27,7 @@ type Setting struct {
 // setting is that of a row of the problem, under a scheme of k batches.
 func (o *Options) setting(m minibatch.Scheme, k int) (s Setting) {
 	low, high := o.Problem.Frequencies(o.InvMass)
-	rate := o.Problem.Friction
-	if o.InvMass != nil {
-		rate *= floats.Max(o.InvMass)
-	}
+	rate := o.Problem.Damping(o.InvMass)
 	s.Low, s.High, s.Damping = Number(low), Number(high), Number(rate/high)
 	for _, h := range o.Steps {
 		s.Epochs = append(s.Epochs, Number(float64(k)*h*high))

@@ -74,6 +74,15 @@ func (p *Problem) Frequencies(invMass []float64) (low, high float64) {
 	return gaussian.Frequencies(gaussian.Mean(p.gaussian), root)
 }
 
+// Damping is the fastest rate of friction, the largest element of C M⁻¹; invMass as for
+// Frequencies.
+func (p *Problem) Damping(invMass []float64) float64 {
+	if invMass == nil {
+		return p.Friction
+	}
+	return p.Friction * slices.Max(invMass)
+}
+
 // checkMean refuses a problem whose batches have no mean that is a target. Each of
 // them need not be one.
 func (p *Problem) checkMean() error {

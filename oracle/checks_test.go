@@ -3,9 +3,10 @@ package oracle
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
+
+	"hambench/internal/long"
 )
 
 // simulated is a reference of 5 chains of 200 draws of 5 correlated normal outputs,
@@ -34,9 +35,7 @@ func TestRightReferencesPassEachCheck(t *testing.T) { passEachCheck(t, 20, 4) }
 
 // 1.5 % of 700 references are 10.5, and 18 are 2.3 standard errors above.
 func TestLongRightReferencesPassEachCheck(t *testing.T) {
-	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
-		t.Skip("simulates 2100 references: make test-long does it")
-	}
+	long.Test(t)
 	passEachCheck(t, 700, 18)
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hambench/chain"
+	"hambench/internal/long"
 	"hambench/models"
 	"hambench/models/datasets"
 )
@@ -65,9 +66,7 @@ func TestStableStepsAreThoseThatChainsShowed(t *testing.T) {
 }
 
 func TestLongStableStepsOfManyRowsAreThoseThatChainsShowed(t *testing.T) {
-	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
-		t.Skip("set HAMBENCH_TEST_LONG")
-	}
+	long.Test(t)
 	testStableSteps(t, func(d datasets.Dataset) bool { return d.TrainRows >= manyRows })
 }
 

@@ -18,6 +18,7 @@ import (
 	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/chain"
+	"hambench/internal/long"
 	"hambench/models"
 	"hambench/models/datasets"
 )
@@ -133,9 +134,7 @@ func TestInfinitiesSurviveTheStore(t *testing.T) {
 // The claims that need no samples, decided by the certifier's own rows; and
 // with variance 1 in the place of 1/12 mt3's own claim is refuted.
 func TestLongExactClaims(t *testing.T) {
-	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
-		t.Skip("takes long: make test-long runs it")
-	}
+	long.Test(t)
 	plan, m := exactRows(t)
 	plans := []bench.Plan{plan}
 	exact := 0

@@ -68,9 +68,41 @@ def measured(o: hambench.Observable) -> list[str]:
     return [f"{error:.{min(4, max(0, -math.floor(math.log10(max(bound, 1e-9)))))}f}" if bound < 0.5 else "–" for error, bound in zip(o.errors, o.resolution)]
 
 
+def tabulated(samplers: list, notes: dict[str, str], cells) -> tuple[list[str], list[str]]:
+    """A table's rows, as many for a sampler as ``cells`` has lists of what stands behind its documentation, and the notes below it."""
+    out: list[str] = []
+    used: list[str] = []
+    for make, function, says, note in samplers:
+        sampler = make()
+        print(sampler.name, file=sys.stderr, flush=True)
+        if note and note not in used:
+            used.append(note)
+        inner = f", L = {sampler.normals - 1}" if note == "inner" else ""
+        for row in cells(sampler):
+            number = str(used.index(note) + 1) if note else ""
+            out.append("| " + " | ".join([sampler.name.split(".")[0], f"`{function}`{inner}", says, *row, number]) + " |")
+    return out, [f"{i + 1}. {notes[note]}" for i, note in enumerate(used)]
+
+
+def orders(sampler: hambench.Sampler) -> list[list[str]]:
+    """Cells on the problem gaussian, by scheme."""
+    out = []
+    for row in hambench.certify(sampler, problem="gaussian", scheme=SCHEMES, timeout=600):
+        joint = "–" if sampler.state == 1 else found(row["joint.cov"])
+        out.append([row.scheme, found(row["theta.mean"]), found(row["theta.cov"]), joint])
+    return out
+
+
+def variances(sampler: hambench.Sampler) -> list[list[str]]:
+    """Cells on N(0, 1)."""
+    o = hambench.certify(sampler, problem=NORMAL, scheme=["full"], steps=STEPS, timeout=600)[0]["theta^2"]
+    return [[", ".join(measured(o)), found(o)]]
+
+
 def more() -> list[str]:
     """The part of the page on N(0, 1)."""
-    out = [
+    rows, notes = tabulated(MORE, MORE_NOTES, variances)
+    return [
         "",
         "## On N(0, 1)",
         "",
@@ -80,18 +112,12 @@ def more() -> list[str]:
         "",
         "| library | sampler | its documentation says | error of the variance | order | note |",
         "|---|---|---|---|---|---|",
+        *rows,
+        "",
+        "Notes on N(0, 1)",
+        "",
+        *notes,
     ]
-    used: list[str] = []
-    for make, function, says, note in MORE:
-        sampler = make()
-        print(sampler.name, file=sys.stderr, flush=True)
-        if note and note not in used:
-            used.append(note)
-        row = hambench.certify(sampler, problem=NORMAL, scheme=["full"], steps=STEPS, timeout=600)[0]
-        o = row["theta^2"]
-        out.append(f"| {sampler.name.split('.')[0]} | `{function}` | {says} | {', '.join(measured(o))} | {found(o)} | {used.index(note) + 1 if note else ''} |")
-        print(out[-1], file=sys.stderr, flush=True)
-    return out + ["", "Notes on N(0, 1)", ""] + [f"{i + 1}. {MORE_NOTES[note]}" for i, note in enumerate(used)]
 
 
 def found(o: hambench.Observable) -> str:
@@ -104,7 +130,8 @@ def found(o: hambench.Observable) -> str:
 
 def lines() -> list[str]:
     versions = {name: importlib.metadata.version(name) for name in ("blackjax", "posteriors", "SGMCMCJax", "jax", "torch")}
-    out = [
+    rows, notes = tabulated(SAMPLERS, NOTES, orders)
+    return [
         "# Samplers of other libraries",
         "",
         "Exact orders of the stochastic-gradient Langevin and Hamiltonian samplers of blackjax, devinterp, posteriors and SGMCMCJax, without Monte Carlo: `make elsewhere` wrote this page.",
@@ -116,22 +143,12 @@ def lines() -> list[str]:
         "",
         "| library | sampler | its documentation says | scheme | θ mean | θ covariance | joint | note |",
         "|---|---|---|---|---|---|---|---|",
-    ]
-    used = []
-    for make, function, says, note in SAMPLERS:
-        sampler = make()
-        print(sampler.name, file=sys.stderr, flush=True)
-        if note and note not in used:
-            used.append(note)
-        for row in hambench.certify(sampler, problem="gaussian", scheme=SCHEMES, timeout=600):
-            cells = [found(row[name]) for name in ("theta.mean", "theta.cov")]
-            cells.append("–" if sampler.state == 1 else found(row["joint.cov"]))
-            inner = f", L = {sampler.normals - 1}" if note == "inner" else ""
-            out.append(f"| {sampler.name.split('.')[0]} | `{function}`{inner} | {says} | {row.scheme} | {' | '.join(cells)} | {used.index(note) + 1 if note else ''} |")
-    out += ["", "Notes", ""]
-    out += [f"{i + 1}. {NOTES[note]}" for i, note in enumerate(used)]
-    out += more()
-    out += [
+        *rows,
+        "",
+        "Notes",
+        "",
+        *notes,
+        *more(),
         "",
         "Left out: SGMCMCJax's diffusion `badodab` without the kernel's builder, whose thermostat has a law that is not resolved; blackjax's `csgld`, whose step depends on the energy; `sglrw` of posteriors, whose noise is binary; estimators by control variates and SVRG, which change the gradient, not the step; and all samplers with a Metropolis test, whose law is the target by construction.",
         "SGMCMCJax 0.2.13 imports a module that current versions of JAX have dropped, which it needs for its progress bar alone; an empty module stands in for it.",
@@ -139,7 +156,6 @@ def lines() -> list[str]:
         "To repeat a row: `python3 -c \"import jax; jax.config.update('jax_enable_x64', True); import hambench; from hambench import adapters;",
         "print(hambench.certify(adapters.blackjax_sgld(), problem='gaussian'))\"`, with the versions above (`python/requirements.txt`).",
     ]
-    return out
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hambench/internal/long"
 )
 
 func TestClaimsBadInput(t *testing.T) {
@@ -51,7 +53,7 @@ func TestIDsWithoutCells(t *testing.T) {
 // The whole way once: everything is certified, drawn and decided; then again
 // with nothing computed; then printed from the store.
 func TestLongReproduceOrdersAndClaims(t *testing.T) {
-	long(t)
+	long.Test(t)
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	out := t.TempDir()
 	code, stdout, stderr := call(t, "reproduce", "--only", "orders,claims", "--out", out)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hambench/internal/long"
 )
 
 // marker is in the environment of every child of these tests.
@@ -249,7 +251,7 @@ func TestCommandsOfTheSamplersPage(t *testing.T) {
 
 // What the Python package promises that needs nothing but Python.
 func TestLongPythonPackage(t *testing.T) {
-	long(t)
+	long.Test(t)
 	python, err := exec.LookPath("python3")
 	if err != nil || exec.Command(python, "-c", "import sys; sys.exit(sys.version_info < (3, 10))").Run() != nil {
 		t.Skip("no Python of version 3.10 or newer is on this machine")

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"hambench/internal/long"
 )
 
 // shellLines returns the command lines of the sh blocks of a document.
@@ -40,7 +42,7 @@ func shellLines(t *testing.T, path string) []string {
 // Every command of the documents works: those of the driver are run here, in
 // the order in which they stand, the others are what .ci/run runs.
 func TestLongDocumentedCommands(t *testing.T) {
-	long(t)
+	long.Test(t)
 	for _, program := range []string{"sh", "python3"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("needs %s", program)

@@ -13,12 +13,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hambench/internal/long"
 )
 
 // The committed figures, tables and claims are those that the committed store
 // gives: their numbers are equal byte for byte.
 func TestLongCommittedResultsAreThoseOfTheirStore(t *testing.T) {
-	long(t)
+	long.Test(t)
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("needs make")
 	}

@@ -40,12 +40,3 @@ func driverIn(t *testing.T, dir string) string {
 	}
 	return path
 }
-
-// long skips a test that takes more than a few seconds unless all tests are asked for,
-// as by make test-long.
-func long(t *testing.T) {
-	t.Helper()
-	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
-		t.Skip("takes long: make test-long runs it")
-	}
-}

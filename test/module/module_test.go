@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hambench/internal/long"
 )
 
 // skipped are folders that hold no source.
@@ -51,9 +53,7 @@ func run(t *testing.T, dir string, command ...string) (string, error) {
 }
 
 func TestLongTheModulesPathIsTheOwnersToChoose(t *testing.T) {
-	if os.Getenv("HAMBENCH_TEST_LONG") == "" {
-		t.Skip("builds everything under another path: make test-long runs it")
-	}
+	long.Test(t)
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("needs make")
 	}
