@@ -108,3 +108,40 @@ func TestEnergyErrorsThatAreNone(t *testing.T) {
 		t.Errorf("without a momentum: energy error %v, bias %v", row.EnergyError[0], row.CovarianceBias[0])
 	}
 }
+
+// What docs/certify.md says of the study energy-error, on its problems and at its steps: by how much each integrator may exceed the bias that
+// its energy error makes of a Verlet step; with batches drawn at every step obabo is above that by a factor like 1/h.
+func TestWhatIsSaidOfEnergyErrors(t *testing.T) {
+	problems := []*Problem{gaussianBuiltin()}
+	for _, omega := range []float64{1, 3, 10} {
+		p := &Problem{Kind: Gaussian, Friction: 1}
+		for _, part := range []float64{1.6, 0.4, 1.6, 0.4} {
+			p.gaussian = append(p.gaussian, newAffineForce([]float64{part * omega * omega}, []float64{0}))
+		}
+		problems = append(problems, p)
+	}
+	steps := []float64{0.16, 0.08, 0.04, 0.02, 0.01, 0.005}
+	over := func(r Row, i int) float64 {
+		return float64(r.CovarianceBias[i]) / EnergyBound(float64(r.BatchEnergyError[i]))
+	}
+	for integrator, most := range map[string]float64{"rk2": 34, "quicsort": 3.3, "mt3": 1.08, "ubu": 0.67, "symmetric": 0.2, "baoab": 0} {
+		worst := 0.0
+		for _, p := range problems {
+			row := certifyOne(t, Options{Problem: p, Steps: steps, Energy: true}, integrator, "full")
+			for i := range steps {
+				if x := over(row, i); x == x { // stable
+					worst = max(worst, x)
+				}
+			}
+		}
+		if math.Abs(worst-most) > 0.02*most+1e-6 {
+			t.Errorf("%s has up to %.3g of the bound, where the page says %g", integrator, worst, most)
+		}
+	}
+	for _, p := range problems {
+		row := certifyOne(t, Options{Problem: p, Steps: steps, Energy: true}, "obabo", "replacement")
+		if power := math.Log2(over(row, 4) / over(row, 5)); math.Abs(power+1) > 0.1 || !(over(row, 5) > 1) {
+			t.Errorf("independent batches: %.3g and %.3g of the bound at h = 0.01 and 0.005", over(row, 4), over(row, 5))
+		}
+	}
+}
