@@ -32,8 +32,8 @@ type Crossing struct {
 	law      *density  // of t, a = √(γ/s) sinh t
 	given    gaussRule // of b given a, over its deviation
 	friction float64
-	observed []scalarObservable
-	valued   []func(a, b float64) float64 // the observables of θ; nil for that of r
+	numbers
+	valued []func(a, b float64) float64 // the observables of θ; nil for that of r
 }
 
 // NewCrossing returns the problem of some batches; a mean that is no target is a usage error.
@@ -68,7 +68,7 @@ func NewCrossing(batches []Valley, friction float64) (*Crossing, error) {
 		}
 		e.observed, e.valued = append(e.observed, o), append(e.valued, f)
 	}
-	// What the one position is, the other is, too.
+	// The positions may change places, so one of them is enough.
 	add("theta1^2", func(a, _ float64) float64 { return a * a })
 	add("theta1^2*theta2^2", func(a, b float64) float64 { return a * a * b * b })
 	add("cos(theta1)", func(a, _ float64) float64 { return math.Cos(a) })
@@ -119,17 +119,6 @@ func (e *Crossing) Frequency() float64 {
 		return e.mean.Slope*a*a + e.mean.Precision
 	}))
 }
-
-// Observables are three of the positions, which may change places, and that of a momentum.
-func (e *Crossing) Observables() (names []string) {
-	for _, o := range e.observed {
-		names = append(names, o.name)
-	}
-	return names
-}
-
-// Size is that of the one number that an error is.
-func (e *Crossing) Size(_ int, x []float64) float64 { return math.Abs(x[0]) }
 
 // Pace has the frequency across a valley as far out as a chain comes.
 func (e *Crossing) Pace() markov.Pace {

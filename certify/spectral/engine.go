@@ -77,7 +77,7 @@ type Engine struct {
 	still  bool             // there is no momentum among the variables
 	open   bool             // some variable's law is to be found
 
-	observed []scalarObservable
+	numbers
 	variance float64 // of the batches' gradient under the target
 	rates    markov.Pace
 }
@@ -90,7 +90,7 @@ func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{full: mean, by: by, mean: mean, ladder: rungs,
-		narrow: newSpace(target, []normal{{sd: 1}})}
+		narrow: newSpace(target, []normal{{sd: 1}}, false)}
 	// Means and deviations under the target, which errors are measured by.
 	e.observed = e.narrow.measured(scalarObservables)
 	var far []*integrators.Affine
@@ -154,8 +154,7 @@ func (e *Engine) With(in *integrators.Instance) *Engine {
 	if out.open {
 		out.rates.Memory = remembered(in, e.full)
 	}
-	out.narrow = newSpace(e.narrow.theta, others)
-	out.narrow.still = out.still
+	out.narrow = newSpace(e.narrow.theta, others, out.still)
 	out.observed = slices.Concat(observed, out.narrow.measured(more))
 	return &out
 }
@@ -187,9 +186,6 @@ const judgingRungs = 4
 
 // Pace is that of the curvatures where the target is.
 func (e *Engine) Pace() markov.Pace { return e.rates }
-
-// Size is that of the one number that an error is.
-func (e *Engine) Size(_ int, x []float64) float64 { return math.Abs(x[0]) }
 
 // RandomOrders is what docs/theory.md says of random orders of the batches: of a function of θ
 // minus its covariance with cE(U_i′ − U′)², and of r² the mean of that times w.
@@ -229,14 +225,19 @@ func scalarPace(mean Mean, friction float64, target *density) markov.Pace {
 // frequencies count.
 const relevantDensity = 1e-4
 
-// Observables are four functions of θ, r^2, and two powers of each auxiliary variable.
-func (e *Engine) Observables() []string {
-	var names []string
-	for _, o := range e.observed {
+// numbers are observables, each one number.
+type numbers struct{ observed []scalarObservable }
+
+// Observables are functions of positions, and powers of momenta and of auxiliary variables.
+func (n numbers) Observables() (names []string) {
+	for _, o := range n.observed {
 		names = append(names, o.name)
 	}
 	return names
 }
+
+// Size is that of the one number that an error is.
+func (numbers) Size(_ int, x []float64) float64 { return math.Abs(x[0]) }
 
 // space is the law relative to which others are expanded: a density of θ, and
 // normal ones of the other variables. An expansion of a law p relative to a law w
@@ -250,8 +251,8 @@ type space struct {
 }
 
 // newSpace returns a space without bases.
-func newSpace(theta *density, others []normal) *space {
-	return &space{theta: theta, others: others, bases: make(map[degrees]*basis)}
+func newSpace(theta *density, others []normal, still bool) *space {
+	return &space{theta: theta, others: others, still: still, bases: make(map[degrees]*basis)}
 }
 
 // measured returns observables with their means and deviations under the law.

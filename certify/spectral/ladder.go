@@ -213,7 +213,7 @@ func (e *Engine) wider(far markov.Point) (*space, error) {
 	}
 	lo, hi := e.mean.reach()
 	theta, err := newDensity(func(x float64) float64 { return e.mean.value(x) / v }, lo, hi)
-	return newSpace(theta, []normal{{sd: math.Sqrt(w)}}), err
+	return newSpace(theta, []normal{{sd: math.Sqrt(w)}}, false), err
 }
 
 // climb goes up the ladder until the errors are as fine as is wanted, and
