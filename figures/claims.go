@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"hambench/bench"
 	"hambench/paper"
 )
 
@@ -18,6 +19,16 @@ func drawClaims(d *drawing) error {
 	// Of the run's studies, of which this one may not be among those stored so far.
 	rows := paper.Rows(append(d.All, d.plan), d.Results)
 	return d.writeClaims(paper.Decide(paper.Claims(), rows), "")
+}
+
+// decideLater writes the verdicts of the claims that the study decides by itself. A user's study
+// decides no claims of the program, whatever its id is.
+func (d *drawing) decideLater() error {
+	if claims := paper.Later(d.plan.ID); d.plan.BuiltIn() && len(claims) > 0 {
+		rows := paper.Rows([]bench.Plan{d.plan}, d.Results)
+		return d.writeClaims(paper.Decide(claims, rows), "-claims")
+	}
+	return nil
 }
 
 // writeClaims writes decisions to files named after the study and a suffix, and makes their

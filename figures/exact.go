@@ -16,7 +16,6 @@ import (
 	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/internal/distinct"
-	"hambench/paper"
 )
 
 // ObservableLabel is the name for people of an observable that figures show; "" for others.
@@ -321,16 +320,6 @@ func drawOrders(d *drawing) error {
 		d.note("No figure: it shows stationary laws, and there are none")
 	}
 	d.writeOrders(have)
-	return d.decideLater()
-}
-
-// decideLater writes the verdicts of the claims that the study decides by itself. A user's study
-// decides no claims of the program, whatever its id is.
-func (d *drawing) decideLater() error {
-	if claims := paper.Later(d.plan.ID); d.plan.BuiltIn() && len(claims) > 0 {
-		rows := paper.Rows([]bench.Plan{d.plan}, d.Results)
-		return d.writeClaims(paper.Decide(claims, rows), "-claims")
-	}
 	return nil
 }
 

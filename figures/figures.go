@@ -140,10 +140,14 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 		return nil, usage.Errorf("study %s: kind of figure %q: want one of %s",
 			p.ID, kind, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
 	}
-	if err := makers[kind](d); err != nil {
+	err := makers[kind](d)
+	if d.plan = p; err == nil { // of which parts may have been drawn
+		err = d.decideLater()
+	}
+	if err != nil {
 		return d.out, fmt.Errorf("figures: study %s: %w", p.ID, err)
 	}
-	for i, t := range d.out.Tables {
+	for _, t := range d.out.Tables {
 		if len(d.out.Figures) > 0 && len(t.Rows) > longestPrinted {
 			continue
 		}
@@ -151,7 +155,7 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 		if err != nil {
 			return d.out, err
 		}
-		if i > 0 {
+		if d.out.Text != "" {
 			d.out.Text += "\n"
 		}
 		d.out.Text += text

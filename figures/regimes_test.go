@@ -144,3 +144,21 @@ func TestTableOfPowers(t *testing.T) {
 		t.Errorf("%d rows of independent batches on boston, want one for each K", seen)
 	}
 }
+
+func TestAStudyOfChainsDecidesItsClaims(t *testing.T) {
+	var cells []bench.Cell
+	for _, scheme := range []string{"full", "reshuffle"} {
+		c := cell("leapfrog", 0, map[bool]int{true: bench.Full, false: 8}[scheme == "full"], 0.005)
+		c.Scheme = scheme
+		cells = append(cells, c)
+	}
+	text := json.RawMessage(`{"kind":"crossing","friction":1,"batches":[{"slope":1,"precision":1}]}`)
+	p := planOf(t, bench.Study{ID: bench.OfCrossing, Title: "Valleys", Cells: jobs(cells...), Figure: &bench.FigureSpec{Panels: []string{"integrator"}, X: "step", Lines: []string{"scheme"}, Y: "distance"},
+		Exact: []bench.ExactJob{{Purpose: bench.OfCrossing, Exact: bench.Exact{Name: "s = 1", Problem: text, Integrator: "leapfrog", Inner: 1}}}})
+	m := stored(p.Cells, func(bench.Cell) (float64, bool) { return 0.1, true })
+	m.rows = map[string][]certify.Row{p.Exact[0].Key: {{Problem: "s = 1", Integrator: "leapfrog", Inner: 1, Scheme: "reshuffle", Steps: []float64{0.01},
+		Observables: []certify.Observable{{Name: "theta1^2", Errors: []certify.Number{certify.Number(math.NaN())}, Resolution: []certify.Number{certify.Number(math.Inf(1))}, Verdict: certify.Alone}}}}}
+	if out := made(t, p, m); !strings.Contains(out.Text, "crossing-removes-heat") || !strings.Contains(out.Text, "not decided") {
+		t.Errorf("text %q: want the verdicts", out.Text)
+	}
+}
