@@ -9,6 +9,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -152,6 +153,11 @@ type Test struct {
 	P        float64 `json:"p"`
 }
 
+// String writes the estimate and the ends of its interval.
+func (t Test) String() string {
+	return fmt.Sprintf("%.2g (%.2g to %.2g)", t.Estimate, t.Low, t.High)
+}
+
 // Point is the difference of the two empirical distribution functions (draws minus
 // reference) at a value, and the half-width of its simultaneous band.
 type Point struct {
@@ -212,7 +218,7 @@ func Sides(reference, draws Side) (Report, error) {
 		r.Why = "no column varies"
 		return r, nil
 	}
-	t := newTests(ref, own)
+	t := newTests(len(ref.Names))
 	r.Columns = make([]Column, len(ref.Names))
 	each(len(r.Columns), func(j int) {
 		r.Columns[j] = t.column(ref.Names[j], pool(ref, own, j))
@@ -227,7 +233,7 @@ func Sides(reference, draws Side) (Report, error) {
 	}
 	r.Power = t.power(r.Columns, pairs)
 	slices.SortStableFunc(r.Columns, func(a, b Column) int {
-		return worse(a.P, b.P, a.excess(), b.excess())
+		return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(b.excess(), a.excess()))
 	})
 	r.conclude()
 	return r, nil
@@ -240,16 +246,6 @@ func (c Column) excess() (x float64) {
 		x = max(x, math.Abs(p.Difference)/p.Band)
 	}
 	return x
-}
-
-func worse(p, q, x, y float64) int {
-	switch {
-	case p < q || p == q && x > y:
-		return -1
-	case p == q && x == y:
-		return 0
-	}
-	return 1
 }
 
 // each calls f for 0 … n−1, on all processors.
@@ -451,6 +447,5 @@ func (c Column) worst() string {
 		return fmt.Sprintf("its deviation is %.3g times the reference's (%.3g to %.3g)",
 			c.Scale.Estimate, c.Scale.Low, c.Scale.High)
 	}
-	return fmt.Sprintf("its distribution function differs by %.2g (%.2g to %.2g)",
-		c.Shape.Estimate, c.Shape.Low, c.Shape.High)
+	return fmt.Sprintf("its distribution function differs by %v", c.Shape)
 }

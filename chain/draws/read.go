@@ -178,18 +178,30 @@ func readCSV(file string, want []string) (compare.Side, error) {
 // elementName is the name of an element of a variable, by its place in row-major order: of f
 // as predictions are named, f0, of others x[1] and x[1,2].
 func elementName(name string, shape []int, e int) string {
-	if len(shape) == 0 {
-		return name
-	}
-	if name == "f" {
+	if name == "f" && len(shape) > 0 {
 		return fmt.Sprintf("f%d", e)
 	}
-	at := make([]string, len(shape))
+	at := make([]int, len(shape))
 	for d := len(shape) - 1; d >= 0; d-- {
-		at[d] = strconv.Itoa(e%shape[d] + 1)
+		at[d] = e % shape[d]
 		e /= shape[d]
 	}
-	return name + "[" + strings.Join(at, ",") + "]"
+	return indexed(name, at)
+}
+
+// indexed is the name of an element at a place, which counts from 0.
+func indexed(name string, at []int) string {
+	if name == "f" && len(at) == 1 {
+		return fmt.Sprintf("f%d", at[0])
+	}
+	var from1 []string
+	for _, i := range at {
+		from1 = append(from1, strconv.Itoa(i+1))
+	}
+	if from1 == nil {
+		return columnName(name)
+	}
+	return name + "[" + strings.Join(from1, ",") + "]"
 }
 
 // flatten appends the numbers of a value of JSON, arrays within arrays, and their names.
@@ -207,24 +219,11 @@ func flatten(name string, at []int, v any, add func(name string, v float64)) err
 		x, ok = math.NaN(), true
 	}
 	if !ok {
-		return fmt.Errorf("%s: %v: want a number", name, v)
+		return fmt.Errorf("%s: %v: want a number", indexed(name, at), v)
 	}
-	for d, i := range at {
-		mark := map[bool]string{true: "[", false: ","}[d == 0]
-		name += mark + strconv.Itoa(i+1)
-	}
-	if len(at) > 0 {
-		name += "]"
-	}
-	if m := ownPrediction.FindStringSubmatch(name); m != nil {
-		i, _ := strconv.Atoi(m[1])
-		name = fmt.Sprintf("f%d", i-1)
-	}
-	add(columnName(name), x)
+	add(indexed(name, at), x)
 	return nil
 }
-
-var ownPrediction = regexp.MustCompile(`^f\[(\d+)\]$`)
 
 // readJSONL reads an object a draw: numbers, and arrays of them, by name.
 func readJSONL(file string, want []string) (compare.Side, error) {

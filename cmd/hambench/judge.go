@@ -331,8 +331,8 @@ func printJudgement(w io.Writer, j judgement) error {
 		rows = append(rows, []string{"effective draws per 1000 gradients", number(j.PerGradients)})
 	}
 	for _, joint := range j.Joint {
-		rows = append(rows, []string{"worst " + joint.Kind, fmt.Sprintf("%s: %s, p = %.2g",
-			joint.Of, interval(joint.Test), joint.P)})
+		rows = append(rows, []string{"worst " + joint.Kind, fmt.Sprintf("%s: %v, p = %.2g",
+			joint.Of, joint.Test, joint.P)})
 	}
 	for _, p := range j.Power {
 		rows = append(rows, []string{"refuses " + p.Of, fmt.Sprintf("with probability %.2f; "+
@@ -357,8 +357,8 @@ func printJudgement(w io.Writer, j judgement) error {
 	for _, c := range j.Columns[:min(shownColumns, len(j.Columns))] {
 		rows = append(rows, []string{c.Name, fmt.Sprintf("%.0f", c.Effective),
 			number(c.ReferenceMean) + " ± " + number(c.ReferenceSD),
-			number(c.Mean) + " ± " + number(c.SD), interval(c.Location), interval(c.Scale),
-			interval(c.Shape), fmt.Sprintf("%.2g", c.P)})
+			number(c.Mean) + " ± " + number(c.SD), c.Location.String(), c.Scale.String(),
+			c.Shape.String(), fmt.Sprintf("%.2g", c.P)})
 	}
 	if rows == nil {
 		return nil
@@ -368,11 +368,6 @@ func printJudgement(w io.Writer, j judgement) error {
 	}
 	return table.Write(w, []string{"column", "effective", "reference", "draws", "shift (sd)",
 		"deviation, ratio", "distribution", "p"}, rows)
-}
-
-// interval writes an estimate and the ends of its interval.
-func interval(t compare.Test) string {
-	return fmt.Sprintf("%.2g (%.2g to %.2g)", t.Estimate, t.Low, t.High)
 }
 
 // printReference prints how reference chains were made, what is known of them, and

@@ -24,7 +24,7 @@ type Row struct {
 var text string
 
 var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
-	"curves": curves, "test": test, "number": number, "names": compare.Listed,
+	"curves": curves, "number": number, "names": compare.Listed,
 	"worst": func(c []compare.Column) []compare.Column { return c[:min(len(c), maxRows)] },
 }).Parse(text))
 
@@ -35,10 +35,6 @@ const maxRows, maxCurves = 100, 9
 func Write(w io.Writer, rows []Row) error { return tmpl.Execute(w, rows) }
 
 func number(x float64) string { return fmt.Sprintf("%.4g", x) }
-
-func test(t compare.Test) string {
-	return fmt.Sprintf("%.2g (%.2g to %.2g)", t.Estimate, t.Low, t.High)
-}
 
 // Of one panel, in points.
 const (
