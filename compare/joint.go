@@ -93,9 +93,12 @@ func worstOf(all []difference) (worst int) {
 }
 
 // The joint tests: correlations of all pairs of up to wholeColumns columns, of neighbours
-// where there are more; as many principal axes, or none; random directions.
+// where there are more; as many principal axes, or none; random directions. For axes either side
+// has perAxis effective draws for each column: of fewer, the axes of small variance are
+// those along which the one side's draws happen to vary less than the other's.
 const (
 	wholeColumns     = 100
+	perAxis          = 10
 	randomDirections = 16
 )
 
@@ -152,7 +155,8 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 func (t tests) directions(p pooled, z [][]float64, products difference, slow lags) Joint {
 	var names []string
 	var all [][]float64
-	if len(z) <= wholeColumns {
+	least := min(products.own.size, products.ref.size)
+	if len(z) <= wholeColumns && float64(perAxis*len(z)) <= least {
 		z = whitened(p, z, products.own.size, products.ref.size)
 		for k, x := range z {
 			names, all = append(names, fmt.Sprintf("principal axis %d", k+1)), append(all, x)

@@ -167,7 +167,7 @@ func TestFalseAlarmsAndPowerOfTheTable(t *testing.T) {
 	for _, c := range []cell{
 		{0, 1, 50, 1, 1, 2000}, {1, 1, 50, 8, 1, 2000}, {3, 1, 50, 1, 1, 2000}, {2, 1, 200, 1, 5, 2000},
 		{0, 1, 200, 8, 5, 2000}, {0, 1, 200, 1, 20, 2000}, {3, 1, 1000, 4, 5, 2000}, {2, 1, 1000, 1, 20, 2000},
-		{1, 1, 1000, 8, 20, 2000}, {0, 1, 10_000, 4, 20, 1000}, {1, 10, 50, 1, 1, 500}, {3, 10, 200, 4, 5, 500},
+		{1, 1, 1000, 8, 20, 3000}, {0, 1, 10_000, 4, 20, 1000}, {1, 10, 50, 1, 1, 500}, {3, 10, 200, 4, 5, 500},
 		{2, 10, 1000, 1, 20, 500}, {0, 10, 1000, 4, 1, 500}, {2, 10, 10_000, 8, 5, 200}, {0, 100, 50, 1, 1, 400},
 		{3, 100, 200, 4, 5, 400}, {2, 100, 1000, 8, 20, 500},
 	} {
@@ -353,6 +353,22 @@ func TestWhatIsNotDecidedOrNotCompared(t *testing.T) {
 	r, err := Sides(of(1, 500, 1), some)
 	if err != nil || len(r.Columns) != 1 || r.OnlyReference[0] != "x1" || r.OnlyDraws[0] != "extra" {
 		t.Errorf("columns on one side only: %+v, %v", r, err)
+	}
+}
+
+// Of 100 columns with an effective size of about 80 in the draws, axes of small variance would be
+// those along which the reference happens to vary less: they refuse this set of right draws.
+// With ten effective draws a column there are axes.
+func TestAxesWantManyDraws(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1_001_002))
+	ref := simulated(rng, laws[2], 4, 1000, 100, 1, right)
+	r, err := Sides(ref, simulated(rng, laws[2], 8, 1000, 100, 20, right))
+	if few := (1 + randomDirections) * cuts; err != nil || r.Verdict != Accepted || r.Joint[1].Tests != few {
+		t.Errorf("%v, %s, %s: %d tests of directions, want %d", err, r.Verdict, r.Why, r.Joint[1].Tests, few)
+	}
+	r, err = Sides(simulated(rng, laws[0], 1, 400, 20, 1, right), simulated(rng, laws[0], 1, 400, 20, 1, right))
+	if many := (20 + 1 + randomDirections) * cuts; err != nil || r.Joint[1].Tests != many {
+		t.Errorf("%v: %d tests of directions, want %d", err, r.Joint[1].Tests, many)
 	}
 }
 
