@@ -326,11 +326,11 @@ func undecided(rows []certify.Row) error {
 		return nil
 	}
 	decided := count[certify.Confirmed] + count[certify.Exact] + count[certify.Refuted] +
-		count[certify.Inconclusive] + count[certify.Unstable]
+		count[certify.Inconclusive] + count[certify.Unstable] + count[certify.Alone]
 	return fmt.Errorf("certify: of %d verdicts %d are refuted, %d inconclusive, %d unstable, %d "+
-		"on steps without a law: --strict wants all confirmed or exact",
+		"predictions alone, %d on steps without a law: --strict wants all confirmed or exact",
 		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable],
-		all-decided)
+		count[certify.Alone], all-decided)
 }
 
 // check completes the options and returns the problems, or an error for what is

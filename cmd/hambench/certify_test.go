@@ -48,6 +48,21 @@ func TestStrictFailsUnlessAllIsDecided(t *testing.T) {
 	if code, _, stderr := call(t, append(args, "--strict")...); code != exitFailed || !strings.Contains(stderr, "3 unstable") {
 		t.Errorf("exit code %d, %s: want 1 with the number of unstable chains", code, stderr)
 	}
+	args = []string{"certify", "--problem", "crossing", "--integrator", "quicsort", "--scheme", "reshuffle", "--strict"}
+	if code, _, stderr := call(t, args...); code != exitFailed || !strings.Contains(stderr, "4 predictions alone, 0 on steps without a law") {
+		t.Errorf("exit code %d, %s: want 1 with the number of predictions", code, stderr)
+	}
+}
+
+// What of crossing valleys has no exact errors is refused with one line.
+func TestCertifyRefusesWhatACrossingLacks(t *testing.T) {
+	for _, more := range [][]string{{"--scheme", "full"}, {"--stability"}, {"--distance"}, {"--energy"}, {"--budget", "100"}, {"--mass", "1,2"}, {"--integrator", "exact"}} {
+		code, _, stderr := call(t, append([]string{"certify", "--problem", "crossing"}, more...)...)
+		lines := strings.Count(stderr, "\n") - strings.Count(stderr, "certify: predictions alone:") - strings.Count(stderr, "certify: left out:")
+		if code != exitUsage || lines != 1 {
+			t.Errorf("%v: exit code %d, %q: want one line", more, code, stderr)
+		}
+	}
 }
 
 // No estimator is plain, not nothing: a strict run of no rows would be a success.
