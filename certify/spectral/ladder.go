@@ -357,10 +357,14 @@ func (e *Engine) change(before, now *outcome) float64 {
 
 // unrefined is the part of the change before the last that a rung may still be
 // off by: one that adds to the degree in θ alone does not change what the degree
-// in r leaves out.
+// in r leaves out, and one with less of it than two before may be off by all of it.
 func (e *Engine) unrefined(rung int) float64 {
-	if 5*e.ladder[rung-1].r < 4*e.ladder[rung].r {
+	r := func(i int) int { return e.ladder[max(0, i)].r }
+	switch {
+	case 5*r(rung-1) < 4*r(rung):
 		return 0
+	case r(rung) < r(rung-2):
+		return 1
 	}
 	return 0.5
 }
