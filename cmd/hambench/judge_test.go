@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -343,7 +345,8 @@ func TestJudgeReadsPosteriorDB(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, draw := range posteriors {
+	for _, name := range slices.Sorted(maps.Keys(posteriors)) { // draws come in one order
+		draw := posteriors[name]
 		chains := make([]map[string][]float64, 10)
 		for c := range chains {
 			chains[c] = map[string][]float64{}
@@ -366,13 +369,16 @@ func TestJudgeReadsPosteriorDB(t *testing.T) {
 		put("db/posterior_database/posteriors/"+name+".json", `{"name":"`+name+`","reference_posterior_name":"`+name+`"}`)
 		put("db/posterior_database/reference_posteriors/draws/draws/"+name+".json.zip", packed.String())
 		put("card/"+name+"/half_of_the_reference.json", string(half))
-		for what, of := range map[string][2]float64{"right": {1, 1}, "wrong_prior": {1, 8}, "half_the_data": {0.5, 1}} {
+		for _, of := range []struct {
+			what        string
+			data, prior float64
+		}{{"right", 1, 1}, {"wrong_prior", 1, 8}, {"half_the_data", 0.5, 1}} {
 			text := "# model = " + name + "\nlp__,a.1,a.2\n"
 			for range 1000 {
-				a, b := draw(of[0], of[1])
+				a, b := draw(of.data, of.prior)
 				text += fmt.Sprintf("-1,%g,%g\n", a, b)
 			}
-			put("card/"+name+"/"+what+".csv", text)
+			put("card/"+name+"/"+of.what+".csv", text)
 		}
 	}
 	code, stdout, stderr := call(t, "judge", "--scorecard", "card", "--posteriordb", "db", "--json")

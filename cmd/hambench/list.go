@@ -144,7 +144,7 @@ func listing(name string) (header []string, rows [][]string) {
 			return []string{m.Name, m.About}
 		})
 	case "problems":
-		return []string{"problem"}, rowsOf(certify.Builtin(), func(p *certify.Problem) []string {
+		return []string{"problem"}, rowsOf(certify.Named(), func(p *certify.Problem) []string {
 			return []string{p.Name}
 		})
 	case "settings":
