@@ -9,6 +9,8 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -43,9 +45,10 @@ func judgeCommand() *cobra.Command {
 		Short: "Compares draws of any program with reference draws, or with a posterior.",
 		Long: `Draws are CSV files, of Stan too: a row is a draw, and a column named chain tells the
 chains of a file apart; a file without it is one chain. Or JSONL with an object a draw, zarr
-folders, or the JSON of posteriordb, by the endings of their names. They are compared with the draws of
---reference, columns by name, with the exact law of --problem, or with the posterior of --dataset, of which columns f0 … hold
-the predictive values at the test inputs, as sample --predictions writes them.
+folders, or the JSON of posteriordb, by the endings of their names. They are compared with the
+draws of --reference, columns by name, with the exact law of --problem, or with the posterior of
+--dataset, of which columns f0 … hold the predictive values at the test inputs, as
+sample --predictions writes them.
 
 Each column is compared in location, scale and shape, all of them in their correlations and
 along directions; effective sizes of both sides are those of each test (docs/judge.md). Draws
@@ -69,6 +72,9 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 		RunE: func(c *cobra.Command, files []string) error {
 			if o.gradients < 0 || math.IsNaN(o.gradients) || math.IsInf(o.gradients, 1) {
 				return usage.Errorf("--gradients %g: want a number > 0", o.gradients)
+			}
+			if _, err := os.Stat(filepath.Dir(o.page)); err != nil { // before minutes of work
+				return usage.Errorf("--page: %w", err)
 			}
 			if o.checks {
 				return f.showReference(c.Context(), o)

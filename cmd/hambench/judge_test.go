@@ -280,6 +280,12 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 	if code, _, stderr := judge("--reference", "all/m/reference.jsonl", "all/m/few.jsonl"); code != exitUndecided || !strings.Contains(stderr, "1 draws against 400: want at least 20") {
 		t.Errorf("one draw: exit code %d, %s", code, stderr)
 	}
+	for _, of := range [][]string{{"--reference", "all/m/reference.jsonl", "all/m/right.jsonl"}, {"--scorecard", "all"}} {
+		if code, stdout, stderr := judge(append(of, "--page", "missing/wide.html")...); code != exitUsage || stdout != "" ||
+			!strings.Contains(stderr, "--page: ") {
+			t.Errorf("a page in a missing folder: exit code %d, %s%s", code, stdout, stderr)
+		}
+	}
 	_, chain, _ := call(t, "sample", "--model", "toy", "--integrator", "obabo", "--h", "0.1", "--samples", "1000")
 	if err := os.WriteFile("toy.csv", []byte(chain), 0o600); err != nil {
 		t.Fatal(err)
