@@ -28,12 +28,16 @@ func Table(decisions []Decision, profile string, width int) (string, error) {
 	return b.String(), err
 }
 
-// title says whose claims these are: decisions are of one study's claims or of the paper's.
+// title says whose claims these are: of a study of the user's, of the paper and later ones,
+// or of those that a study beyond the paper decides.
 func title(decisions []Decision) string {
-	if len(decisions) > 0 && decisions[0].Own {
+	switch {
+	case len(decisions) > 0 && decisions[0].Own:
 		return "The claims of " + decisions[0].By
+	case slices.ContainsFunc(decisions, func(d Decision) bool { return d.By == "paper" }):
+		return "The claims of the paper"
 	}
-	return "The claims of the paper"
+	return "Claims beyond the paper"
 }
 
 //go:embed claims.txt.tmpl claims.md.tmpl

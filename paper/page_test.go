@@ -37,6 +37,18 @@ func TestTextHasEveryClaim(t *testing.T) {
 	}
 }
 
+func TestTitlesSayWhoseTheClaimsAre(t *testing.T) {
+	own := Decision{Claim: Claim{By: "study.toml", Own: true}}
+	for want, of := range map[string][]Decision{
+		"The claims of the paper": someDecisions, "Claims beyond the paper": someDecisions[1:],
+		"The claims of study.toml": {own},
+	} {
+		if got := title(of); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // narrow is a writer of a width.
 type narrow struct{ bytes.Buffer }
 
