@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hambench/chain"
@@ -33,11 +32,11 @@ type Profile struct {
 	// that is 0, from the study's own seed.
 	Repeat   int
 	SeedFrom uint64
-	// Stable returns the largest stable step of a cell's chain, whatever the
-	// cell's own step; if nil, the step is taken as 1, which does for lists of jobs.
-	Stable func(Cell) (float64, error) `toml:"-"`
-	// Known are the stable steps of an earlier run, as in Study.Stable.
-	Known map[string]float64
+	// Known are the largest stable steps, as in Study.Stable. One that it lacks is taken as
+	// 1, which does for lists of jobs; Missing, if it is not nil, is told of a cell of
+	// each, whatever the cell's own step.
+	Known   map[string]float64
+	Missing func(Cell) `toml:"-"`
 }
 
 // Profiles returns the profiles that all built-in studies have, the smallest
@@ -434,9 +433,7 @@ func (x *expansion) cell(s draft, last string) Job {
 		s.Seed, s.Split = max(s.Seed, 1)+uint64(s.Split), 0
 	}
 	if s.relative > 0 && x.err == nil {
-		stable, err := x.stable(s, p)
-		x.fail(err, "step")
-		s.Step = s.relative * stable
+		s.Step = s.relative * x.stable(s, p)
 	}
 	ref := s.referenceSpec(p)
 	for _, r := range x.layer.reference {
@@ -464,30 +461,36 @@ func (x *expansion) cell(s draft, last string) Job {
 // stableOf names the chains that share a largest stable step.
 // Splits and seeds are left out: all have the steps of split 0.
 func stableOf(c Cell) string {
-	return fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator,
+	of := fmt.Sprintf("%s, %s, %s%v (nl %d, C %v), %s, %s, K %d", c.Dataset, c.Model, c.Integrator,
 		c.Values, c.Inner, float64(c.Friction), c.Estimator, c.Scheme, c.Batches)
+	for _, name := range []string{"temperature", "localisation"} { // which scale the force
+		if v := c.More[name]; v != nil {
+			of += fmt.Sprintf(", %s %v", name, v)
+		}
+	}
+	return of
 }
 
 // stable is the largest stable step of a setting's chains: one for all splits and
 // seeds, so that their steps are the same.
-// It is rounded to three digits. Steps that an earlier run fixed are taken as they are.
-func (x *expansion) stable(s draft, p problem) (float64, error) {
+// One that is not known is 1.
+func (x *expansion) stable(s draft, p problem) float64 {
 	s.Split, s.Step = 0, 1
+	for _, k := range declared[whereSettings:] { // in the order in which a block sets them
+		if e, ok := x.File.stable[k.Name]; ok {
+			x.fail(k.key(&s, x.Parts).set(e.values[0]), k.Name)
+		}
+	}
+	if x.File.stable["batch"].values != nil {
+		s.Batches = 0 // which would count instead
+	}
+	if x.File.stable["integrator"].values != nil {
+		s.Values = nil // of another integrator
+	}
 	c, _ := s.cell(p)
-	of := stableOf(c)
-	h, ok := x.study.Stable[of]
-	if ok || x.profile.Stable == nil {
-		return cmp.Or(h, 1), nil
+	h, ok := x.study.Stable[stableOf(c)]
+	if !ok && x.profile.Missing != nil {
+		x.profile.Missing(c)
 	}
-	h, err := x.profile.Stable(c)
-	if err != nil {
-		return 0, err
-	}
-	if x.study.Stable == nil {
-		x.study.Stable = make(map[string]float64)
-	}
-	// More digits would be read as if they meant something.
-	h, err = strconv.ParseFloat(strconv.FormatFloat(h, 'g', 3, 64), 64)
-	x.study.Stable[of] = h
-	return h, err
+	return cmp.Or(h, 1)
 }

@@ -42,6 +42,7 @@ type File struct {
 	profiles []string         // in the order of the file
 	exact    []ExactJob
 	claims   []placedClaim
+	stable   settings // of the chains that relative steps follow, besides each cell's own
 	figure   *FigureSpec
 	table    *TableSpec
 	shown    [2]place // where figure and table stand
@@ -133,8 +134,8 @@ func (f *File) origin() string {
 // fill reads the sections, those first that others use.
 // The first mistake in the order of the sections is returned.
 func (f *File) fill(s section, within []string) error {
-	s.only("id", "title", "base", "data", "vary", "fix", "grid", "reference", "exact", "claim",
-		"figure", "table", "profile")
+	s.only("id", "title", "base", "data", "vary", "fix", "grid", "stable", "reference", "exact",
+		"claim", "figure", "table", "profile")
 	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
 	var basePath string
 	for _, k := range []key{{name: "base", to: &basePath}, {name: "id", to: &f.ID},
@@ -198,6 +199,7 @@ func (f *File) inherit(base *File) {
 	if f.exact == nil {
 		f.exact = base.exact
 	}
+	f.stable = f.stable.over(base.stable)
 }
 
 // complete refuses a file that states too little.
@@ -208,9 +210,26 @@ func (f *File) complete(s section) {
 	if f.exact == nil && !cells {
 		s.fail(errors.New("nothing to run: want [vary], [[grid]] or [[exact]]"))
 	}
+	if len(f.stable) > 0 && !f.relative() {
+		s.at("stable").fail(errors.New("changes nothing: no step is relative to the stable one"))
+	}
 	if f.figure != nil {
 		s.at("figure").fail(f.figure.checkAnswers(f.exact, !cells && f.profiles == nil))
 	}
+}
+
+// relative reports whether steps of any layer are relative to the stable one.
+func (f *File) relative() bool {
+	for _, l := range f.layers {
+		for _, s := range append(l.grids, l.settings) {
+			for _, v := range s["step"].values {
+				if text, ok := v.(string); ok && strings.Contains(text, "stable") {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // tasks are the words for the tasks of a data set.
@@ -280,6 +299,12 @@ func (f *File) readLayers(s section) {
 		}
 	}
 	f.layers[""] = whole
+	f.stable = s.table("stable").settings(f.Parts, false, true)
+	for name, e := range f.stable {
+		if slices.Contains([]string{"step", "data", "split", "seed", "repeat", "observe"}, name) {
+			e.fail(errors.New("is each cell's own: want what changes the largest stable step"))
+		}
+	}
 	all := s.table("profile")
 	for _, name := range all.keys() {
 		t := all.table(name)

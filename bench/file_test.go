@@ -2,6 +2,7 @@ package bench
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/usage"
 )
 
@@ -165,26 +168,57 @@ func TestAStudyTakesFromItsBaseWhatItDoesNotSay(t *testing.T) {
 // where an earlier run has fixed it.
 func TestRelativeStepsFollowTheStableOne(t *testing.T) {
 	text := strings.Replace(small, "[0.01, 0.02]", `"stable/2 .. stable"`, 1)
-	estimated := 0
-	p := Profile{Stable: func(c Cell) (float64, error) { estimated++; return 0.123456, nil }}
+	var missing []Cell
+	p := Profile{Missing: func(c Cell) { missing = append(missing, c) }}
+	if jobs := cellsOf(t, text, p); len(jobs) != 2 || jobs[0].Relative != 0.5 || len(missing) == 0 {
+		t.Fatalf("%+v, of which %d are missing", jobs, len(missing))
+	}
+	keys := Keys{Source: models.NewSource(nil, &datasets.Resolver{})}
+	told := 0
+	var err error
+	p.Known, err = keys.StableSteps(t.Context(), missing, 2, func(c Cell, h float64, left int) { told += 1 + left })
+	if err != nil || len(p.Known) != 1 || told != 1 {
+		t.Fatalf("stable steps %v, told of %d, %v: want one", p.Known, told, err)
+	}
+	for of, h := range p.Known {
+		if digits := fmt.Sprintf("%.3g", h); digits != fmt.Sprint(h) {
+			t.Errorf("stable step %v: want three digits", h)
+		}
+		missing, p.Known[of] = nil, 0.123
+	}
 	jobs := cellsOf(t, text, p)
-	if len(jobs) != 2 || jobs[0].Cell.Step != 0.0615 || jobs[1].Cell.Step != 0.123 || jobs[0].Relative != 0.5 || estimated != 1 {
-		t.Errorf("%+v after %d estimates: want steps 0.0615 and 0.123 after one", jobs, estimated)
+	if jobs[0].Cell.Step != 0.0615 || jobs[1].Cell.Step != 0.123 || len(missing) != 0 {
+		t.Errorf("%+v, of which %d are missing: want steps 0.0615 and 0.123", jobs, len(missing))
 	}
-	f, err := load(t, text)
-	if err != nil {
-		t.Fatal(err)
+	// [stable] has other chains follow this one's; another chain's is not known.
+	other := strings.Replace(text, `integrator = "leapfrog"`, `integrator = "mt3"`, 1)
+	for follows, want := range map[string]int{"[stable]\nintegrator = \"leapfrog\"\n": 0, "": 2,
+		"[stable]\nintegrator = \"leapfrog\"\nfriction = 1\n": 2} {
+		missing = nil
+		if jobs := cellsOf(t, other+follows, p); len(missing) != want || want == 0 && jobs[1].Cell.Step != 0.123 {
+			t.Errorf("%q: %+v, of which %d are missing: want %d", follows, jobs, len(missing), want)
+		}
 	}
-	s, err := f.Study(p)
-	if err != nil || len(s.Stable) != 1 {
-		t.Fatalf("stable steps %v, %v: want one", s.Stable, err)
+	for text, want := range map[string]string{
+		text + "[stable]\nseed = 3\n":          "stable.seed: is each cell's own",
+		small + "[stable]\nfriction = 3\n":     "stable: changes nothing: no step is relative",
+		text + "[stable]\nfriction = [1, 2]\n": "stable.friction: is a list: want one value",
+	} {
+		if _, err := load(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
 	}
-	for of := range s.Stable {
-		s.Stable[of] = 1
+	missing = nil
+	// A temperature scales the force, and the step with it.
+	cellsOf(t, strings.Replace(text, "samples = 10", "samples = 10\ntemperature = 4", 1), p)
+	hot, err := keys.StableSteps(t.Context(), missing, 2, func(Cell, float64, int) {})
+	if err != nil || len(hot) != 1 {
+		t.Fatalf("at another temperature: %v, %v", hot, err)
 	}
-	p.Known, estimated = s.Stable, 0
-	if jobs := cellsOf(t, text, p); jobs[1].Cell.Step != 1 || estimated != 0 {
-		t.Errorf("%+v after %d estimates: want the known step", jobs, estimated)
+	for of := range hot {
+		if _, same := p.Known[of]; same {
+			t.Errorf("%s stands for two temperatures", of)
+		}
 	}
 }
 

@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 
 	"hambench/certify"
@@ -12,6 +14,7 @@ import (
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/estimators"
+	"hambench/internal/distinct"
 	"hambench/internal/fingerprint"
 	"hambench/models"
 	"hambench/oracle"
@@ -109,19 +112,73 @@ func (k *Keys) Exact(e Exact) (string, error) {
 	return k.key(e, parts)
 }
 
-// Stable estimates the largest stable step of a cell's chain; it can serve as
-// Profile.Stable.
-// It takes a second or two, and runs chains on the cell's split.
-func (k *Keys) Stable(ctx context.Context, c Cell) (float64, error) {
+// StableSteps estimates the largest stable steps of cells' chains, on the cells' splits, in
+// the form of Profile.Known. Cells of one target share its typical position, and as many targets
+// are worked on at once as there are workers: a few seconds each, a minute where there are
+// thousands of rows. Tell is called with each step, and how many are left, one call at a time.
+// Steps have three digits: more would be read as if they meant something.
+func (k *Keys) StableSteps(ctx context.Context, cells []Cell, workers int,
+	tell func(c Cell, h float64, left int)) (map[string]float64, error) {
+	var targets []string
+	of := make(map[string][]Cell)
+	known := make(map[string]float64)
+	for _, c := range cells {
+		if _, twice := known[stableOf(c)]; twice {
+			continue
+		}
+		known[stableOf(c)] = 0
+		name := fmt.Sprint(c.Dataset, c.Split, c.Model, c.Precision, c.More)
+		targets, of[name] = distinct.Append(targets, name), append(of[name], c)
+	}
+	left := len(known)
+	var failed error
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	free := make(chan struct{}, max(workers, 1))
+	for _, name := range targets {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			err := k.stableOn(ctx, of[name], func(c Cell, h float64) {
+				mu.Lock()
+				defer mu.Unlock()
+				h, _ = strconv.ParseFloat(strconv.FormatFloat(h, 'g', 3, 64), 64)
+				known[stableOf(c)] = h
+				left--
+				tell(c, h, left)
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			failed = cmp.Or(failed, err)
+		})
+	}
+	all.Wait()
+	return known, failed
+}
+
+// stableOn estimates the largest stable steps of cells of one target.
+func (k *Keys) stableOn(ctx context.Context, cells []Cell, found func(Cell, float64)) error {
+	c := cells[0]
 	t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model,
 		models.Options{Precision: c.Precision})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if t, err = c.Chain().Tempered(t); err != nil {
-		return 0, err
+		return err
 	}
-	return oracle.StableStep(ctx, t, k.Chains, c.Chain())
+	s, err := oracle.NewStability(ctx, t)
+	if err != nil {
+		return err
+	}
+	for _, c := range cells {
+		h, err := s.Largest(ctx, k.Chains, c.Chain())
+		if err != nil {
+			return err
+		}
+		found(c, h)
+	}
+	return nil
 }
 
 // Known returns the stable steps of earlier plans on some data sets, in the form

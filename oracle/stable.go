@@ -60,37 +60,14 @@ const (
 // each K about 2000 more, or 60 000 of small batches: a second or two on the
 // paper's sets.
 func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float64, error) {
-	var specs []chain.Spec
-	for _, k := range batches {
-		specs = append(specs, stableSpec(k))
-	}
-	return largestSteps(ctx, t, chain.Registries{}, specs)
-}
-
-// StableStep estimates the largest step at which chains of a spec stay finite on
-// a target; the spec's own step is ignored. It costs as much as StableSteps for one K.
-func StableStep(
-	ctx context.Context, t models.Target, r chain.Registries, spec chain.Spec,
-) (float64, error) {
-	steps, err := largestSteps(ctx, t, r, []chain.Spec{spec})
+	s, err := NewStability(ctx, t)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return steps[0], nil
-}
-
-func largestSteps(
-	ctx context.Context, t models.Target, r chain.Registries, specs []chain.Spec,
-) ([]float64, error) {
-	s, err := warmedUp(ctx, t, stableKey)
-	if err != nil {
-		return nil, fmt.Errorf("largest stable step: %w", err)
-	}
-	steps := make([]float64, len(specs))
-	for i, spec := range specs {
-		if steps[i], err = s.largest(ctx, r, spec); err != nil {
-			return nil, fmt.Errorf("largest stable step, K = %d, tried with %s: %w",
-				cmp.Or(spec.Batches, 1), spec.Integrator, err)
+	steps := make([]float64, len(batches))
+	for i, k := range batches {
+		if steps[i], err = s.Largest(ctx, chain.Registries{}, stableSpec(k)); err != nil {
+			return nil, err
 		}
 	}
 	return steps, nil
@@ -99,11 +76,22 @@ func largestSteps(
 // stableKey is the first of the keys of the estimate's random numbers.
 const stableKey = 1
 
-// stability is an estimate under way.
-type stability struct {
+// Stability estimates largest stable steps on a target, all from one typical position, which
+// is most of the work where there are many rows. Calls must not overlap: the chains share the
+// target.
+type Stability struct {
 	t         models.Target
 	z         *integrators.State // a typical position
 	curvature float64            // there: λ
+}
+
+// NewStability takes over the target and finds the position, as WarmUp does.
+func NewStability(ctx context.Context, t models.Target) (*Stability, error) {
+	s, err := warmedUp(ctx, t, stableKey)
+	if err != nil {
+		return nil, fmt.Errorf("largest stable step: %w", err)
+	}
+	return s, nil
 }
 
 // WarmUp goes from a draw of a target's prior to a typical position of its
@@ -118,9 +106,9 @@ func WarmUp(ctx context.Context, t models.Target, key uint64) ([]float64, error)
 }
 
 // warmedUp goes from a prior draw to a typical position.
-func warmedUp(ctx context.Context, t models.Target, key uint64) (_ *stability, err error) {
+func warmedUp(ctx context.Context, t models.Target, key uint64) (_ *Stability, err error) {
 	defer child.Catch(&err)
-	s := &stability{t: t, z: chain.StartAtRest(t, noise.New(key, noise.StreamStart))}
+	s := &Stability{t: t, z: chain.StartAtRest(t, noise.New(key, noise.StreamStart))}
 	for rung := range dampedRungs + freeRungs {
 		if err := s.measure(); err != nil {
 			return nil, err
@@ -139,7 +127,7 @@ func warmedUp(ctx context.Context, t models.Target, key uint64) (_ *stability, e
 }
 
 // climb runs one rung; where that diverges, again with half the step.
-func (s *stability) climb(ctx context.Context, h, friction float64, key uint64) error {
+func (s *Stability) climb(ctx context.Context, h, friction float64, key uint64) error {
 	var diverged *chain.DivergedError
 	for range maxAttempts {
 		spec := stableSpec(1)
@@ -167,7 +155,7 @@ func stableSpec(k int) chain.Spec {
 }
 
 // measure sets the curvature at the position.
-func (s *stability) measure() error {
+func (s *Stability) measure() error {
 	s.t.Arrange(nil)
 	all := models.Rows{Lo: 0, Hi: s.t.Rows(), Scale: 1}
 	s.curvature = largestEigenvalue(models.Curvature(s.t, s.z.Theta, all), s.t.Dim())
@@ -178,9 +166,9 @@ func (s *stability) measure() error {
 	return nil
 }
 
-// largest returns the largest step, of the powers of 2^¼, that all trial
-// chains survive.
-func (s *stability) largest(
+// Largest estimates the largest step, of the powers of 2^¼, at which chains of a spec stay
+// finite; the spec's own step is ignored.
+func (s *Stability) Largest(
 	ctx context.Context, r chain.Registries, spec chain.Spec,
 ) (float64, error) {
 	top := math.Floor(4 * math.Log2(stableCap*2/math.Sqrt(s.curvature)))
@@ -192,14 +180,16 @@ func (s *stability) largest(
 			return h, err
 		}
 	}
-	return 0, fmt.Errorf("chains diverge at every step down to %g", math.Exp2((top-maxNotches+1)/4))
+	return 0, fmt.Errorf("largest stable step, K = %d, tried with %s: chains diverge at every "+
+		"step down to %g", cmp.Or(spec.Batches, 1), spec.Integrator,
+		math.Exp2((top-maxNotches+1)/4))
 }
 
 // maxNotches ends a search at a thousandth of its start.
 const maxNotches = 41
 
 // survive reports whether all trial chains of a spec stay finite.
-func (s *stability) survive(
+func (s *Stability) survive(
 	ctx context.Context, r chain.Registries, spec chain.Spec,
 ) (bool, error) {
 	k := max(spec.Batches, 1)

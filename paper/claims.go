@@ -238,6 +238,9 @@ func (c Claim) decideBy(of []*evaluation) Finding {
 		return c.program(of)
 	}
 	var found []Finding
+	of = slices.DeleteFunc(slices.Clone(of), func(x *evaluation) bool { // the optional ones
+		return x.selected.Len() == 0
+	})
 	for _, x := range of {
 		found = append(found, x.finish(x.decide()))
 	}

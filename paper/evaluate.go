@@ -36,7 +36,7 @@ type Case struct {
 	// Replicates is the column of what an interval is over; by default data sets, or the
 	// splits or seeds of the only one.
 	Replicates string
-	// Optional cases may have no rows, where a program decides.
+	// Optional cases may have no rows: the others decide, or a program.
 	Optional bool
 	// SameSplits says that the splits of a published table are those of our chains, so that
 	// only the noise of chains lies between the numbers.

@@ -93,6 +93,22 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 	switch study {
 	case bench.OfRegimes:
 		l.regimes.put(t, m, &p)
+	case "population":
+		for _, dataset := range []string{"boston", "kin8nm", "sonar", "wine"} {
+			for _, friction := range []float64{0.5, 5, 50} {
+				for _, h := range []float64{0.005, 0.01, 0.02, 0.04} {
+					for _, k := range []int{1, 16} {
+						m.putResult(&p, bench.Result{KS: 0.09 + when(k > 1, l.regimes.heat(h, friction)), KSSelf: 0.08, Scales: &oracle.Scales{Omega: 100, Spread: 1}, Cell: bench.Cell{
+							Observe: bench.Distance, Dataset: dataset, Model: "bnn", Integrator: "leapfrog", Estimator: "plain", Inner: 1,
+							Friction: bench.Real(friction), Batches: k, Step: h, Samples: 200, Seed: 2201, Oracle: bench.Analytic,
+						}})
+						if k > 1 {
+							p.Cells[len(p.Cells)-1].Cell.BatchSize = 32
+						}
+					}
+				}
+			}
+		}
 	case bench.OfSMSUBU, bench.OfQUICSORT:
 		for i, integrator := range []string{"ubu", "baoab", "sghmc", "quicsort"} {
 			for _, scheme := range []string{"full", "symmetric", "reshuffle", "replacement"} {
@@ -318,6 +334,9 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 		}, Refuted},
 		{"heat-law-eta-over-c", func(l *laterTruth) {
 			l.regimes.heat = func(h, friction float64) float64 { return h * h }
+		}, Refuted},
+		{"heat-on-twenty-sets", func(l *laterTruth) {
+			l.regimes.heat = func(h, friction float64) float64 { return math.Pow(h, 0.7) }
 		}, Refuted},
 		{"regime-line", func(l *laterTruth) { l.regimes.left = func(string, float64, float64) float64 { return 1 } }, Refuted},
 		{"regime-line", func(l *laterTruth) {

@@ -79,10 +79,14 @@ const (
 
 // frictions returns, for each case of chains that differ in their friction alone and some
 // of which stay finite, which frictions do as well as the best: but for noise, the error
-// of the reference, or a quarter of the excess. Frictions ascend.
+// of the reference, or a quarter of the excess. Frictions ascend; one alone is no case, since
+// it is the best.
 func (x *evaluation) frictions() (cases [][]accepted) {
 	lost := 0
 	for _, g := range x.selected.GroupBy(conditions...) {
+		if len(g.GroupBy("friction")) < 2 {
+			continue
+		}
 		best, limit := inf, 0.0
 		for _, r := range g.Rows() {
 			if ks := r.Number("ks"); !diverged(r) && ks < best {

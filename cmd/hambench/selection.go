@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -179,15 +180,16 @@ func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan
 	relative := func(s bench.Study) bool {
 		return slices.ContainsFunc(s.Cells, func(j bench.Job) bool { return j.Relative > 0 })
 	}
-	if slices.ContainsFunc(studies, relative) {
-		if err := f.fixSteps(ctx, used(studies), stderr); err != nil {
+	follow := slices.ContainsFunc(studies, relative)
+	if follow {
+		if err := f.fixSteps(ctx, used(studies), unavailable, stderr); err != nil {
 			return nil, err
 		}
 	}
 	if len(unavailable) > 0 {
 		fmt.Fprintln(stderr, source.Datasets().MissingNote(unavailable))
 	}
-	if len(unavailable) > 0 || f.asked.Stable != nil {
+	if len(unavailable) > 0 || follow {
 		if studies, err = f.studies(source.Datasets(), source.Models(),
 			unavailable...); err != nil {
 			return nil, err
@@ -200,7 +202,8 @@ func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan
 // run in the store or estimated now.
 // Estimates differ between machines, so that those of the first run count for all later ones
 // in its store.
-func (f *selection) fixSteps(ctx context.Context, on []string, stderr io.Writer) error {
+func (f *selection) fixSteps(ctx context.Context, on, unavailable []string,
+	stderr io.Writer) error {
 	s, err := store.ReadIfThere(storePath(f.out), sweep.Here())
 	if err != nil {
 		return err
@@ -210,19 +213,31 @@ func (f *selection) fixSteps(ctx context.Context, on []string, stderr io.Writer)
 		return err
 	}
 	f.asked.Known = f.keys.Known(ctx, plans, on...)
-	f.asked.Stable = func(c bench.Cell) (float64, error) {
-		h, err := f.keys.Stable(ctx, c)
-		if err == nil {
-			inner := ""
-			if c.Inner > 1 {
-				inner = fmt.Sprintf(", N_l = %d", c.Inner)
-			}
-			fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, K = %d%s, is "+
-				"about %.3g\n", c.Integrator, c.Dataset, c.Batches, inner, h)
-		}
-		return h, err
+	var missing []bench.Cell
+	f.asked.Missing = func(c bench.Cell) { missing = append(missing, c) }
+	defer func() { f.asked.Missing = nil }()
+	studies, err := f.studies(f.Data, f.Models, unavailable...)
+	if err != nil {
+		return err
 	}
-	return nil
+	wanted := used(studies) // of --only and --datasets
+	missing = slices.DeleteFunc(missing, func(c bench.Cell) bool {
+		return !slices.Contains(wanted, c.Dataset)
+	})
+	tell := func(c bench.Cell, h float64, left int) {
+		inner, more := "", ""
+		if c.Inner > 1 {
+			inner = fmt.Sprintf(", N_l = %d", c.Inner)
+		}
+		if left > 0 {
+			more = fmt.Sprintf(" (%d more to find)", left)
+		}
+		fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, C = %g, K = %d%s, is "+
+			"about %.3g%s\n", c.Integrator, c.Dataset, float64(c.Friction), c.Batches, inner, h, more)
+	}
+	steps, err := f.keys.StableSteps(ctx, missing, f.Workers, tell)
+	maps.Copy(f.asked.Known, steps)
+	return err
 }
 
 // used returns the data sets of the studies.
