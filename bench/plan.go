@@ -257,8 +257,9 @@ func Save(s *store.Store, made store.Made, plans []Plan) error {
 }
 
 // Plans returns the manifests of a profile in a store, or of every profile if
-// the profile is "".
-// They are in the order of the run that wrote them.
+// the profile is "". A built-in study that is run by name, beside the others, belongs to every
+// profile in which it was not run itself.
+// They are in the order of the run that wrote them, those that are run by name last.
 func Plans(s *store.Store, profile string) ([]Plan, error) {
 	var plans []Plan
 	for _, key := range s.Keys(store.Run) {
@@ -271,12 +272,26 @@ func Plans(s *store.Store, profile string) ([]Plan, error) {
 			return nil, fmt.Errorf("store %s: manifest %.12s: %w", s.Dir(), key, err)
 		}
 		p.made = r.Made.Time
-		if profile == "" || p.Profile == profile {
+		if profile == "" || p.Profile == profile || p.byName() >= 0 {
 			plans = append(plans, p)
 		}
 	}
-	slices.SortStableFunc(plans, func(a, b Plan) int { return cmp.Compare(a.Place, b.Place) })
-	return plans, nil
+	slices.SortStableFunc(plans, func(a, b Plan) int {
+		return cmp.Or(cmp.Compare(a.byName(), b.byName()), cmp.Compare(a.Place, b.Place))
+	})
+	return slices.DeleteFunc(slices.Clone(plans), func(p Plan) bool {
+		return profile != "" && p.Profile != profile && slices.ContainsFunc(plans, func(o Plan) bool {
+			return o.sameStudy(p) && o.Profile == profile
+		})
+	}), nil
+}
+
+// byName is the place of a built-in study among those that are run by name; -1 of any other.
+func (p Plan) byName() int {
+	if !p.BuiltIn() {
+		return -1
+	}
+	return slices.Index(Later(), p.ID)
 }
 
 // Widest returns one plan of each study: the one with the most jobs among the

@@ -122,6 +122,33 @@ func TestPlansAreThoseOfTheProfileInTheOrderOfTheStudies(t *testing.T) {
 	}
 }
 
+// Studies that are run by name are shown, and claims read them, in every profile in which they
+// were not run themselves. A user's of the same id is another study.
+func TestStudiesRunByNameBelongToEveryProfile(t *testing.T) {
+	quick := resolved(t, "quick", []string{"linear"}, "methods", "bottleneck")
+	named := func(profile, id, origin string) Plan {
+		return Plan{Profile: profile, Study: Study{ID: id, Origin: origin}}
+	}
+	second := named("standard", "regimes", "")
+	second.Place = 1
+	s := savedIn(t, quick, []Plan{named("standard", "population", ""), named("quick", "regimes", ""),
+		second, named("standard", "population", "0123456789ab")})
+	for label, want := range map[string][]string{
+		"quick": {"quick bottleneck", "quick methods", "quick regimes", "standard population"},
+		"standard": {"standard population", // the user's
+			"standard regimes", "standard population"},
+		"paper": {"quick regimes", "standard regimes", "standard population"},
+	} {
+		var got []string
+		for _, p := range plansIn(t, s, label) {
+			got = append(got, p.Profile+" "+p.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", label, got, want)
+		}
+	}
+}
+
 func TestARunOnSomeDataDoesNotHideOneOnAll(t *testing.T) {
 	all := resolved(t, "quick", []string{"linear", "teacher-cls"}, "methods", "synthetic")
 	some := resolved(t, "quick", []string{"linear"}, "methods")

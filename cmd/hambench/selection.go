@@ -280,8 +280,11 @@ func (f *selection) manifests() ([]bench.Plan, error) {
 		}
 		return nil, usage.Errorf("no run of profile %s in %s: %s", label, f.Store.Dir(), instead)
 	}
+	if all, err = bench.Plans(f.Store, f.label()); err != nil {
+		return nil, err
+	}
 	all = slices.DeleteFunc(all, func(p bench.Plan) bool {
-		return p.Profile != f.label() || f.study != nil && f.study.BuiltIn() != p.BuiltIn()
+		return f.study != nil && f.study.BuiltIn() != p.BuiltIn()
 	})
 	var chosen []bench.Plan
 	var there []string

@@ -97,7 +97,7 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	}
 	var absent []string // studies without any result
 	for _, plan := range plans {
-		p.Profile = plan.Profile // that of all plans of a run
+		p.Profile = cmp.Or(p.Profile, plan.Profile) // studies run by name come last
 		if plan.BuiltIn() {
 			claims = append(claims, paper.Later(plan.ID)...)
 		}
