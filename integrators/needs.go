@@ -1,6 +1,10 @@
 package integrators
 
-import "hambench/usage"
+import (
+	"math"
+
+	"hambench/usage"
+)
 
 // counted is a force that counts what it is asked for.
 type counted struct {
@@ -40,9 +44,15 @@ func (n *countedNoise) Update(u *Update) {
 // CheckNeeds takes an outer step of the integrator in two dimensions. It is a usage error if
 // that takes another number of gradients, Hessian-vector products or normals than its Needs
 // say, by which costs are counted. p has the integrator's own parameters and the step.
+//
+// The friction, unless it is infinite, is at most one over the step: where it damps the
+// momentum to nothing within a step, factors underflow and their normals are not drawn.
 func (in Integrator) CheckNeeds(p Params) error {
 	const dim = 2
 	p.Inner, p.InvMass = 1, nil
+	if !math.IsInf(p.Friction, 1) {
+		p.Friction = min(p.Friction, 1/p.Step)
+	}
 	made, err := in.New(dim, p)
 	if err != nil {
 		return err

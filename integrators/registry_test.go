@@ -103,8 +103,13 @@ func TestParametersAreCopied(t *testing.T) {
 
 func TestCostsMatchClaims(t *testing.T) {
 	for _, m := range everyIntegrator(t) {
-		if err := m.CheckNeeds(Params{Step: 0.1, Friction: 1}); err != nil {
-			t.Error(err)
+		for _, friction := range []float64{1, 1e-8, 1e8, math.Inf(1)} { // of a problem in other units
+			if math.IsInf(friction, 1) && !m.FullRefreshment {
+				continue
+			}
+			if err := m.CheckNeeds(Params{Step: 0.1, Friction: friction}); err != nil {
+				t.Error(err)
+			}
 		}
 		for name, change := range map[string]func(n *Needs){
 			"gradients": func(n *Needs) { n.Gradients++ }, "normals": func(n *Needs) { n.Normals-- },
