@@ -335,6 +335,15 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 		{"heat-law-eta-over-c", func(l *laterTruth) {
 			l.regimes.heat = func(h, friction float64) float64 { return h * h }
 		}, Refuted},
+		{"heat-law-eta-over-c", func(l *laterTruth) { // saturated: by heat-law-grows alone it is seen
+			l.regimes.heat = func(h, friction float64) float64 { return 0.8 }
+		}, Confirmed},
+		{"heat-law-grows", func(l *laterTruth) {
+			l.regimes.heat = func(h, friction float64) float64 { return 0.8 }
+		}, Refuted},
+		{"heat-law-grows", func(l *laterTruth) {
+			l.regimes.heat = func(h, friction float64) float64 { return math.Pow(h, 0.7) }
+		}, Refuted},
 		{"heat-on-twenty-sets", func(l *laterTruth) {
 			l.regimes.heat = func(h, friction float64) float64 { return math.Pow(h, 0.7) }
 		}, Refuted},
