@@ -220,8 +220,9 @@ func Sides(reference, draws Side) (Report, error) {
 	}
 	t := newTests(len(ref.Names))
 	r.Columns = make([]Column, len(ref.Names))
+	z := make([][]float64, len(ref.Names))
 	each(len(r.Columns), func(j int) {
-		r.Columns[j] = t.column(ref.Names[j], pool(ref, own, j))
+		r.Columns[j], z[j] = t.column(ref.Names[j], pool(ref, own, j))
 	})
 	r.sizes()
 	if own.Gradients > 0 {
@@ -229,7 +230,7 @@ func Sides(reference, draws Side) (Report, error) {
 	}
 	var pairs []difference
 	if len(ref.Names) > 1 {
-		r.Joint, pairs = t.joint(ref, own, r.Columns)
+		r.Joint, pairs = t.joint(pool(ref, own, 0), z, r.Columns)
 	}
 	r.Power = t.power(r.Columns, pairs)
 	slices.SortStableFunc(r.Columns, func(a, b Column) int {

@@ -47,10 +47,10 @@ func (t tests) scale(d difference, n int) Test {
 	return Test{ratio, ratio * math.Exp(-w), ratio * math.Exp(w), t.adjusted(d, n)}
 }
 
-// column compares one column.
-func (t tests) column(name string, p pooled) Column {
+// column compares one column, and returns its normal scores, too.
+func (t tests) column(name string, p pooled) (c Column, z []float64) {
 	s := scoresOf(p, lags{})
-	c := Column{
+	c = Column{
 		Name: name, ReferenceEffective: s.location.ref.size, Effective: s.location.own.size,
 		location: s.location, scale: s.scale,
 		Location: t.of(s.location, t.columns), Scale: t.scale(s.scale, t.columns), Shape: Test{P: 1},
@@ -65,7 +65,7 @@ func (t tests) column(name string, p pooled) Column {
 		c.Shape = t.of(s.shape[worstOf(s.shape)], n)
 	}
 	c.P = min(c.Location.P, c.Scale.P, c.Shape.P)
-	return c
+	return c, s.z
 }
 
 // meanSD returns the mean and the standard deviation, of draws that have diverged, too: their
@@ -102,14 +102,9 @@ const (
 	randomDirections = 16
 )
 
-// joint tests what single columns do not show.
-func (t tests) joint(ref, own Side, columns []Column) (worst []Joint, pairs []difference) {
-	z := make([][]float64, t.columns)
-	each(len(z), func(j int) {
-		shares, _ := ranked(pool(ref, own, j).x)
-		z[j] = normalScores(shares)
-	})
-	p := pool(ref, own, 0)
+// joint tests what single columns, with the normal scores z, do not show; p is any column's.
+func (t tests) joint(p pooled, z [][]float64, columns []Column) (worst []Joint,
+	pairs []difference) {
 	var ofRef, ofOwn []int
 	for _, c := range columns {
 		ofRef, ofOwn = append(ofRef, c.location.ref.lag), append(ofOwn, c.location.own.lag)
@@ -130,19 +125,22 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 	}
 	type pair struct{ a, b int }
 	var pairs []pair
+	var first []int // of a column's pairs
 	for a := range z {
+		first = append(first, len(pairs))
 		for b := a + 1; b < min(len(z), a+1+reach); b++ {
 			pairs = append(pairs, pair{a, b})
 		}
 	}
 	all := make([]difference, len(pairs))
-	each(len(pairs), func(k int) {
-		x := make([]float64, len(p.x))
-		for i, v := range z[pairs[k].a] {
-			x[i] = v * z[pairs[k].b][i]
+	each(len(z)-1, func(a int) {
+		products := p.like(make([]float64, len(p.x)))
+		for k := first[a]; k < first[a+1]; k++ {
+			b := pairs[k].b
+			floats.MulTo(products.x, z[a], z[b])
+			of, in := columns[a].location.lags(), columns[b].location.lags()
+			all[k] = products.compare(lags{min(of.ref, in.ref), min(of.own, in.own)})
 		}
-		a, b := columns[pairs[k].a].location.lags(), columns[pairs[k].b].location.lags()
-		all[k] = p.like(x).compare(lags{min(a.ref, b.ref), min(a.own, b.own)})
 	})
 	w := worstOf(all)
 	return Joint{"correlation", columns[pairs[w].a].Name + ", " + columns[pairs[w].b].Name,

@@ -17,6 +17,7 @@ type pooled struct {
 	reference int     // chains
 	split     int     // draws of the reference
 	off       float64 // variance of the reference's own error, in units of a score's variance
+	scratch   []float64
 }
 
 // pool returns a column of both sides. A reference with the own error e has its normal scores
@@ -34,8 +35,12 @@ func pool(ref, own Side, column int) pooled {
 	return p
 }
 
-// like returns other numbers of the same draws.
-func (p pooled) like(x []float64) pooled { p.x = x; return p }
+// like returns other numbers of the same draws, which may be replaced by others in place from
+// one comparison to the next: thousands of them need no memory of their own.
+func (p pooled) like(x []float64) pooled {
+	p.x, p.scratch = x, make([]float64, len(x))
+	return p
+}
 
 // average is the mean of a stationary series over one side's chains. Size is the
 // number of independent values with a mean as certain, at most that of all values; freedom
@@ -53,11 +58,10 @@ const window = 6
 // part that is slow, which a window of its own would miss. The autocovariances are about the mean of
 // all chains, with the number of all values as divisor, so that chains that differ in their
 // means have a long time. The relative variance of the estimate is 2(2M + 1)/n, which is that
-// of n/(2M + 1) degrees of freedom.
-func averageOf(x []float64, chains []int, least int) average {
+// of n/(2M + 1) degrees of freedom. It overwrites d, which is as long as x.
+func averageOf(x, d []float64, chains []int, least int) average {
 	n := float64(len(x))
 	a := average{mean: floats.Sum(x) / n, size: n}
-	d := make([]float64, len(x))
 	for i, v := range x {
 		d[i] = v - a.mean
 	}
@@ -112,9 +116,9 @@ type difference struct {
 // pooled draws. The windows are at least as long as slow's.
 func (p pooled) compare(slow lags) difference {
 	d := difference{
-		ref: averageOf(p.x[:p.split], p.chains[:p.reference], slow.ref).
+		ref: averageOf(p.x[:p.split], p.scratch[:p.split], p.chains[:p.reference], slow.ref).
 			off(p.off, float64(max(1, p.reference-1))),
-		own: averageOf(p.x[p.split:], p.chains[p.reference:], slow.own),
+		own: averageOf(p.x[p.split:], p.scratch[p.split:], p.chains[p.reference:], slow.own),
 	}
 	d.value = d.own.mean - d.ref.mean
 	m := stat.Mean(p.x, nil)
@@ -234,8 +238,9 @@ const (
 	minCount = 4
 )
 
-// scores are the tests of one column.
+// scores are the tests of one column, whose normal scores are z.
 type scores struct {
+	z               []float64
 	location, scale difference
 	at, share       []float64
 	shape           []difference
@@ -244,15 +249,17 @@ type scores struct {
 // scoresOf makes the tests of a column of all draws, with windows as long as slow's.
 func scoresOf(p pooled, slow lags) scores {
 	shares, order := ranked(p.x)
-	z := p.like(normalScores(shares))
-	s := scores{location: z.compare(slow)}
+	s := scores{z: normalScores(shares)}
+	of := p.like(s.z)
+	s.location = of.compare(slow)
 	slow = s.location.lags()
-	for i, v := range z.x {
-		z.x[i] = math.Abs(v)
+	of.x = make([]float64, len(s.z))
+	for i, v := range s.z {
+		of.x[i] = math.Abs(v)
 	}
-	s.scale = z.compare(slow)
+	s.scale = of.compare(slow)
 	least := min(s.location.own.size, s.location.ref.size)
-	below := z // whether a draw is at most the value of a cut
+	below := of // whether a draw is at most the value of a cut
 	var last float64
 	for k := 1; k < cuts; k++ {
 		at := p.x[order[k*len(order)/cuts]]
