@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"hambench/chain"
 	"hambench/integrators"
@@ -145,35 +143,17 @@ func (c *Cell) UnmarshalJSON(b []byte) error {
 }
 
 // Check returns a usage error if no chain can run with the cell's numbers.
-// Names are checked where they are looked up.
-// It looks at the numbers of the cell alone: a study's file is checked before, key by key,
-// and a program's cells only here.
+// It looks at what goes together: each number by itself is checked where its key is read,
+// and names where they are looked up.
 func (c Cell) Check() error {
 	switch {
-	case !slices.Contains(observables, c.Observe):
-		return usage.Errorf("cell observes %q: want one of %s", c.Observe, join(observables))
-	case c.Dataset == "" || c.Model == "":
-		return usage.Errorf("cell without a data set or a model")
-	case c.Split < 0:
-		return usage.Errorf("cell with split %d: want 0 or more", c.Split)
-	case c.Samples < 1:
-		return usage.Errorf("cell with %d samples: want at least 1", c.Samples)
-	case !slices.Contains(Precisions, c.Precision):
-		return usage.Errorf("cell with precision %q: want one of %s", c.Precision,
-			strings.Join(Precisions, ", "))
 	case c.Observe == Density && (c.Samples < 2 || c.Samples > 2000):
 		return usage.Errorf("cell observes %s on %d points a side: want samples from 2 to 2000",
 			c.Observe, c.Samples)
 	case c.Observe == Density:
 		return nil // runs no chain
-	case !(c.Step > 0 && c.Step <= math.MaxFloat64):
+	case !(c.Step > 0 && c.Step <= math.MaxFloat64): // as where no key states one
 		return usage.Errorf("cell with step h = %v: want a finite number > 0", c.Step)
-	case !(c.Friction > 0):
-		return usage.Errorf("cell with friction C = %v: want a number > 0, or +Inf for full "+
-			"refreshment", float64(c.Friction))
-	case c.Inner < 1 || c.Batches < 1 || c.Thin < 1 || c.BurnIn < 0:
-		return usage.Errorf("cell with N_l = %d, K = %d, thinning %d, burn-in %d: want at least "+
-			"1, 1, 1, 0", c.Inner, c.Batches, c.Thin, c.BurnIn)
 	}
 	if c.Observe == Coupled && c.Start() != AtTruth {
 		return usage.Errorf("cell observes %s with start %q: coupled chains start at a typical "+

@@ -6,9 +6,8 @@
 // integrator, and reference chains that cells are started from and judged by.
 // A File says in TOML what a study varies, what it fixes, and how it is shown;
 // docs/studies.md describes the format. Load reads one, or a built-in one by its
-// name, and its Study method lists the jobs of a Profile. A program may instead
-// make a Study of Cells with NewStudy. Nothing is computed here: package sweep
-// does that.
+// name, Parse one that a program states, with parts of its own; the Study method lists the
+// jobs of a Profile. Nothing is computed here: package sweep does that.
 //
 // Each Setting of a chain has one declaration (Settings): the names that files, flags,
 // columns and legends have for it, its range and default, and where figures show it.

@@ -3,15 +3,12 @@ package bench
 import (
 	"cmp"
 	"regexp"
-	"slices"
 
 	"hambench/chain"
 	"hambench/integrators/estimators"
-	"hambench/internal/distinct"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
-	"hambench/usage"
 )
 
 // Full is the batch size that stands for all rows.
@@ -20,14 +17,11 @@ const Full = 0
 // draft is a cell of which some things are stated. A field with its zero value has its
 // default, which the settings' declarations describe; Batches is K, if that is stated
 // in place of B.
-// Keys of a file and fields of a program's cell both end up here; cell fills in the rest.
+// Keys of a file end up here; cell fills in the rest.
 type draft struct {
 	Cell
 	hidden   []int   // widths of the layers of a model that takes them; default: its own
 	relative float64 // h as a fraction of the largest stable step, in place of Step
-	// reference is how reference chains are made, or how many exact draws take their place
-	// where the posterior is known; default: as in the paper, oracle.NewSpec.
-	reference *oracle.Spec
 }
 
 // NoBurnIn is the BurnIn of chains without burn-in.
@@ -41,52 +35,6 @@ const (
 
 // studyID is what an id may be: it becomes a part of files' names.
 var studyID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
-
-// NewStudy returns a study of cells on the data sets and models of a source, and the
-// reference chains that they need. A field of a cell with its zero value has its
-// default: the paper's, or what follows from the data and from what the model can do;
-// Batches is K, in place of BatchSize. The references are those of the data sets,
-// splits and models that they name; the others are the paper's.
-// Mistakes are usage errors that name the study or the cell. A reference that judges none of
-// the cells is one of them.
-func NewStudy(src *models.Source, id, title string, cells []Cell, references ...oracle.Spec) (Study,
-	error) {
-	if !studyID.MatchString(id) {
-		return Study{}, usage.Errorf("study %q: want an id of letters, digits, - and _", id)
-	}
-	s := Study{ID: id, Title: title, Origin: OfProgram}
-	for _, c := range cells {
-		x := draft{Cell: c}
-		p, err := newProblem(src.Datasets(), src.Models(), x)
-		if err != nil {
-			return Study{}, err
-		}
-		for i, r := range references {
-			if r.Dataset == p.Name && r.Split == c.Split && r.Model == p.Model {
-				x.reference = &references[i]
-			}
-		}
-		c, ref := x.cell(p)
-		if err := c.Check(); err != nil {
-			return Study{}, err
-		}
-		if err := p.checkObserves(c.Observe); err != nil {
-			return Study{}, usage.Errorf("study %q: observe %w", id, err)
-		}
-		s.Cells = append(s.Cells, Job{Cell: c})
-		if ref != nil {
-			s.References = distinct.Append(s.References, ReferenceJob{Spec: *ref})
-		}
-	}
-	for _, r := range references {
-		if !slices.Contains(s.References, ReferenceJob{Spec: r}) {
-			return Study{}, usage.Errorf("study %q: no chain is judged by the reference of %s, "+
-				"split %d, %s: want one, or not the reference",
-				id, r.Dataset, r.Split, r.Model)
-		}
-	}
-	return s, nil
-}
 
 // problem is a data set with a model on it.
 // It is looked up in registries: nothing is loaded.
@@ -113,12 +61,12 @@ func newProblem(data datasets.Registry, all models.Registry, x draft) (problem, 
 	return p, err
 }
 
-// cell fills in the defaults and what follows from the problem. The reference
-// is nil where none judges the chain: where the posterior is known, and where
-// no distance is recorded.
+// cell fills in the defaults and what follows from the problem. Of the reference there are
+// its chains or, where the posterior is known, as many exact draws; it is returned as nil
+// where none judges the chain: there, and where no distance is recorded.
 // Settings that the observable or the posterior make meaningless are reset, so that cells
 // that differ in these alone are one.
-func (x draft) cell(p problem) (Cell, *oracle.Spec) {
+func (x draft) cell(p problem, ref oracle.Spec) (Cell, *oracle.Spec) {
 	c := x.Cell
 	c.Dataset, c.Model, c.Oracle, c.Precision = p.Name, p.Model, Analytic, "float64"
 	c.Observe, c.Scheme = cmp.Or(c.Observe, Distance), cmp.Or(c.Scheme, "reshuffle")
@@ -135,7 +83,6 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 	}
 	plan := chain.PaperPlan(c.Step, c.Samples)
 	c.Thin, c.BurnIn = cmp.Or(x.Thin, plan.Thin), max(0, cmp.Or(x.BurnIn, plan.BurnIn))
-	ref := x.referenceSpec(p)
 	var more map[string]any // of cells without a chain: what changes their target
 	if c.tempered() {
 		more = c.More
@@ -175,12 +122,9 @@ func (x draft) cell(p problem) (Cell, *oracle.Spec) {
 	return c, &ref
 }
 
-// referenceSpec is the spec of the draft's reference chains.
-// Without a statement it is the paper's, in the precision of the chain.
+// referenceSpec is the spec of the draft's reference chains, where nothing is stated of them:
+// the paper's, in the precision of the chain.
 func (x draft) referenceSpec(p problem) oracle.Spec {
-	if x.reference != nil {
-		return *x.reference
-	}
 	s := oracle.NewSpec(p.Name, x.Split, p.Model)
 	s.Precision = cmp.Or(x.Precision, s.Precision)
 	return s

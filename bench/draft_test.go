@@ -3,7 +3,6 @@ package bench
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -25,10 +24,7 @@ func source() *models.Source {
 }
 
 func TestTheDefaultsOfACellAreThePapers(t *testing.T) {
-	s, err := NewStudy(source(), "mine", "Mine", []Cell{{Dataset: "teacher-reg", Integrator: "leapfrog", BatchSize: 32, Step: 0.005}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := studyOf(t, "fix = {data = \"teacher-reg\", integrator = \"leapfrog\", batch = 32, step = 0.005}")
 	spec := oracle.NewSpec("teacher-reg", 0, "bnn")
 	want := Cell{
 		Observe: Distance, Dataset: "teacher-reg", Model: "bnn", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "reshuffle",
@@ -43,10 +39,7 @@ func TestTheDefaultsOfACellAreThePapers(t *testing.T) {
 }
 
 func TestAnExactPosteriorNeedsNoReference(t *testing.T) {
-	s, err := NewStudy(source(), "mine", "", []Cell{{Dataset: "linear", Integrator: "baoab", Step: 0.01, Friction: Real(math.Inf(1)), Samples: 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := studyOf(t, "fix = {data = \"linear\", integrator = \"baoab\", step = 0.01, friction = inf, samples = 10}")
 	if c := s.Cells[0].Cell; c.Oracle != Analytic || c.Scheme != "full" || len(s.References) > 0 {
 		t.Errorf("cell %+v with %d references: want an analytic oracle, the full batch, none", c, len(s.References))
 	}
@@ -74,9 +67,9 @@ func TestKnownPosteriorsAreComparedBySamples(t *testing.T) {
 	if c.Stream() == d.Stream() || c.Stream() == one.Stream() {
 		t.Error("the draws that judge a cell are no part of its key")
 	}
-	s, err := NewStudy(source(), "mine", "", []Cell{{Dataset: "toy", Integrator: "exact", Step: 0.4, Observe: Histogram}})
-	if err != nil || s.Cells[0].Cell.ExactDraws != nil {
-		t.Errorf("a histogram: %+v, %v", s.Cells, err)
+	s := studyOf(t, "figure = {kind = \"toy\"}\nfix = {data = \"toy\", integrator = \"exact\", step = 0.4, observe = \"histogram\"}")
+	if s.Cells[0].Cell.ExactDraws != nil {
+		t.Errorf("a histogram: %+v", s.Cells)
 	}
 }
 
@@ -112,26 +105,24 @@ func TestOnlyCellsWithInnerStepsOrExactDrawsDependOnTheirCode(t *testing.T) {
 }
 
 func TestWrongCellsAreUsageErrors(t *testing.T) {
-	good := Cell{Dataset: "teacher-reg", Integrator: "leapfrog", Step: 0.005}
-	elsewhere := oracle.NewSpec("boston", 0, "bnn")
-	for _, c := range []struct {
-		id     string
-		change func(*Cell)
-		want   string
-	}{
-		{"my study", func(*Cell) {}, `study "my study": want an id`},
-		{"mine", func(s *Cell) { s.Dataset = "cider" }, `unknown data set "cider"`},
-		{"mine", func(s *Cell) { s.Model = "tree" }, `unknown model "tree"`},
-		{"mine", func(s *Cell) { s.Model = "toy" }, `model "toy" wants targets without features`},
-		{"mine", func(s *Cell) { s.Step = 0 }, "step h = 0"},
-		{"mine", func(*Cell) {}, "no chain is judged by the reference of boston"},
+	for text, want := range map[string]string{
+		`data = "teacher-reg", step = 0.005, model = "tree"`:  `mine.toml:1: fix.model: unknown model "tree"`,
+		`data = "teacher-reg", step = 0.005, model = "toy"`:   `model "toy" wants targets without features`,
+		`data = "teacher-reg"`:                                "cell with step h = 0: want a finite number > 0",
+		`data = "teacher-reg", step = 0.005, friction = -1`:   "fix.friction: is -1: want a number > 0",
+		`data = "teacher-reg", step = 0.005, observe = "all"`: `unknown observe "all"`,
+		`data = "teacher-reg", step = 0.005, thin = 0`:        "fix.thin: is 0: want a whole number from 1",
+		`data = "teacher-reg", step = 0.005, burn = -1`:       "fix.burn: is -1: want a whole number from 0",
+		`data = "teacher-reg", step = 0.005, split = -1`:      "fix.split: is -1: want a whole number from 0",
+		`data = "teacher-reg", step = 0.005, K = 0`:           "fix.K: is 0: want a whole number from 1",
 	} {
-		s := good
-		c.change(&s)
-		_, err := NewStudy(source(), c.id, "", []Cell{s}, elsewhere)
+		f, err := Parse("mine", []byte(`fix = {integrator = "leapfrog", `+text+"}"), Parts{})
+		if err == nil {
+			_, err = f.Study(Profile{})
+		}
 		var mistake *usage.Error
-		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v: want a usage error with %q", c.id, err, c.want)
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v: want a usage error with %q", text, err, want)
 		}
 	}
 }
@@ -163,13 +154,17 @@ func (s scaled) Gradient(g, theta []float64) {
 }
 
 func TestAnEstimatorsConstantChangesTheKeysOfItsCellsAlone(t *testing.T) {
-	s, err := NewStudy(source(), "mine", "",
-		[]Cell{{Dataset: "toy", Integrator: "leapfrog", Step: 0.1}, {Dataset: "toy", Integrator: "leapfrog", Step: 0.1, Estimator: "doubled"}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	keys := func(by float64) []Job {
 		k := &Keys{Source: source(), Chains: chain.Registries{Estimators: append(estimators.Builtin(), doubled(by))}}
+		text := "fix = {data = \"toy\", integrator = \"leapfrog\", step = 0.1}\nvary = {estimator = [\"plain\", \"doubled\"]}"
+		f, err := Parse("mine", []byte(text), Parts{Chains: k.Chains})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Study(Profile{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		plans, err := k.Resolve(t.Context(), "", []Study{s})
 		if err != nil {
 			t.Fatal(err)

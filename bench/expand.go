@@ -442,8 +442,7 @@ func (x *expansion) cell(s draft, last string) Job {
 	if x.profile.Precision != "" {
 		ref.Precision = x.profile.Precision
 	}
-	s.reference = &ref
-	c, spec := s.cell(p)
+	c, spec := s.cell(p, ref)
 	x.fail(c.Check(), last)
 	if c.Kernels() > 0 && x.err == nil {
 		x.fail(x.Chains.Check(c.Chain()), "integrator")
@@ -487,7 +486,7 @@ func (x *expansion) stable(s draft, p problem) float64 {
 	if x.File.stable["integrator"].values != nil {
 		s.Values = nil // of another integrator
 	}
-	c, _ := s.cell(p)
+	c, _ := s.cell(p, s.referenceSpec(p))
 	h, ok := x.study.Stable[stableOf(c)]
 	if !ok && x.profile.Missing != nil {
 		x.profile.Missing(c)

@@ -74,6 +74,19 @@ func Load(path string, p Parts) (*File, error) {
 	return p.filled().load(path, os.ReadFile, nil)
 }
 
+// Parse reads a study from a text, as Load reads that of the file ID.toml in the current
+// folder.
+// So a program states a study as a file does, with parts of its own.
+func Parse(id string, text []byte, p Parts) (*File, error) {
+	name := id + ".toml"
+	return p.filled().load(name, func(path string) ([]byte, error) {
+		if path == name {
+			return text, nil
+		}
+		return os.ReadFile(path)
+	}, nil)
+}
+
 // filled returns the parts with the built-in ones for those that are nil.
 func (p Parts) filled() Parts {
 	if p.Data == nil {

@@ -25,6 +25,20 @@ func load(t testing.TB, text string) (*File, error) {
 	return Load(path, Parts{})
 }
 
+// studyOf is the study of a text.
+func studyOf(t *testing.T, text string) Study {
+	t.Helper()
+	f, err := Parse("own", []byte(text), Parts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Study(Profile{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // cellsOf are the cells of a study's text in a profile.
 func cellsOf(t *testing.T, text string, p Profile) []Job {
 	t.Helper()

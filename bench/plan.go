@@ -204,7 +204,7 @@ func (p Plan) Method(name string) (Method, bool) {
 	return p.Methods[i], true
 }
 
-// Source is the study's origin: BuiltIn, OfProgram, or the digest of a user's file.
+// Source is the study's origin: BuiltIn, or the digest of a user's file.
 // Manifests of earlier versions do not say: what has the id of a built-in study is
 // taken for one.
 func (s Study) Source() string {

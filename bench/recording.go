@@ -109,7 +109,7 @@ func lack(lacking bool, format string, args ...any) string {
 var observables = distinct.Of(recordings, func(r recording) Observable { return r.Observable })
 
 // recording returns the observable's declaration; that of Distance for a name that has
-// none, which Cell.Check refuses.
+// none, which no file can state.
 func (o Observable) recording() recording {
 	i := slices.Index(observables, o)
 	return recordings[max(i, 0)]

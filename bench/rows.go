@@ -31,12 +31,9 @@ const (
 	CheckRecord   = "check"   // a check of reference chains
 )
 
-// BuiltIn, as an origin, is the program's own studies. Other origins are OfProgram, and
-// the digest of the file of a user's study.
-const (
-	BuiltIn   = "built-in"
-	OfProgram = "program" // made by NewStudy
-)
+// BuiltIn, as an origin, is the program's own studies. Other origins are the digests of the
+// texts of users' studies.
+const BuiltIn = "built-in"
 
 // MadeColumn says when the job of a row was done, in UTC: what was known when a test was
 // frozen cannot decide it. It is empty of records without a time.
@@ -53,7 +50,7 @@ var (
 	originColumns = []table.Column{
 		{Name: "record", Kind: table.Text},
 		{Name: "study", Kind: table.Text},
-		{Name: "origin", Kind: table.Text},  // BuiltIn, OfProgram, or a digest
+		{Name: "origin", Kind: table.Text},  // BuiltIn, or a digest
 		{Name: "profile", Kind: table.Text}, // as captions state it
 		{Name: "purpose", Kind: table.Text}, // of exact errors
 		{Name: "key", Kind: table.Text},     // of the job

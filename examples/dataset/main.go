@@ -24,7 +24,6 @@ import (
 	"hambench/figures"
 	"hambench/models"
 	"hambench/models/datasets"
-	"hambench/oracle"
 )
 
 // writeData writes the file; its numbers are the same every time.
@@ -129,6 +128,27 @@ func (t *line) DrawPrior([]float64) {} // standard normals are draws from N(0, I
 
 func (t *line) Scores(draws [][]float64) map[string]float64 { return models.Score(t.split, draws) }
 
+// question is the study, as a file states it. Its reference chains are short, for a
+// demonstration: without [reference] they are the paper's.
+const question = `
+title = "A network and a linear model on a file of one's own"
+[vary]
+model = ["network", "line"]
+batch = [32, "full"]
+step = [0.002, 0.005, 0.01]
+[fix]
+data = "bearings"
+integrator = "leapfrog"
+samples = 80
+[reference]
+chains = 3
+samples = 80
+step = 0.01
+thin = 250
+burn = 2000
+error = 0.05
+`
+
 // run writes the data into dir, sweeps both models on them, and draws.
 func run(ctx context.Context, w io.Writer, dir string) error {
 	path := filepath.Join(dir, "bearings.csv")
@@ -145,23 +165,11 @@ func run(ctx context.Context, w io.Writer, dir string) error {
 	}
 	source := models.NewSource(models.Registry{small, lineModel}, &datasets.Resolver{Registry: datasets.Registry{bearings}})
 
-	var cells []bench.Cell
-	var references []oracle.Spec
-	for _, model := range []string{small.Name, lineModel.Name} {
-		// Short reference chains, for a demonstration.
-		spec := oracle.NewSpec("bearings", 0, model)
-		spec.Chains, spec.Samples, spec.Step, spec.Thin, spec.BurnIn = 3, 80, 0.01, 250, 2000
-		spec.MaxError = 0.05
-		references = append(references, spec)
-		for _, batch := range []int{32, bench.Full} {
-			for _, h := range []float64{0.002, 0.005, 0.01} {
-				cells = append(cells, bench.Cell{
-					Dataset: "bearings", Model: model, Integrator: "leapfrog", BatchSize: batch, Step: h, Samples: 80,
-				})
-			}
-		}
+	file, err := bench.Parse("two-models", []byte(question), bench.Parts{Data: source.Datasets(), Models: source.Models()})
+	if err != nil {
+		return err
 	}
-	study, err := bench.NewStudy(source, "two-models", "A network and a linear model on a file of one's own", cells, references...)
+	study, err := file.Study(bench.Profile{})
 	if err != nil {
 		return err
 	}

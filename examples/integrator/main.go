@@ -127,24 +127,28 @@ func decide(ctx context.Context, w io.Writer) ([]certify.Row, error) {
 	return rows, certify.WriteTable(w, rows)
 }
 
+// question is the study, as a file states it.
+const question = `
+title = "Langevin dynamics with memory beside leapfrog"
+[vary]
+step = [0.02, 0.05, 0.1]
+batch = [32, "full"]
+integrator = ["leapfrog", "memory", {name = "memory", coupling = 20}]
+[fix]
+data = "linear"
+samples = 100
+`
+
 // compare runs chains of the scheme, with two couplings, and of leapfrog, and
 // draws their distances to the posterior.
 func compare(ctx context.Context, w io.Writer, dir string) error {
 	source := models.NewSource(nil, &datasets.Resolver{Offline: true})
 	chains := chain.Registries{Integrators: append(integrators.Builtin(), memory())}
-	var cells []bench.Cell
-	for _, h := range []float64{0.02, 0.05, 0.1} {
-		for _, batch := range []int{32, bench.Full} {
-			x := bench.Cell{Dataset: "linear", Step: h, BatchSize: batch, Samples: 100}
-			x.Integrator = "leapfrog"
-			cells = append(cells, x)
-			x.Integrator = "memory"
-			cells = append(cells, x)
-			x.Values = map[string]float64{"coupling": 20}
-			cells = append(cells, x)
-		}
+	file, err := bench.Parse("memory", []byte(question), bench.Parts{Chains: chains})
+	if err != nil {
+		return err
 	}
-	study, err := bench.NewStudy(source, "memory", "Langevin dynamics with memory beside leapfrog", cells)
+	study, err := file.Study(bench.Profile{})
 	if err != nil {
 		return err
 	}

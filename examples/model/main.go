@@ -21,11 +21,9 @@ import (
 	"hambench/bench"
 	"hambench/bench/store"
 	"hambench/bench/sweep"
-	"hambench/chain"
 	"hambench/figures"
 	"hambench/models"
 	"hambench/models/datasets"
-	"hambench/oracle"
 )
 
 // width is b, the mean of |θ| under the prior exp(−|θ|/b)/2b of each weight.
@@ -118,38 +116,51 @@ func (t *regression) Scores(draws [][]float64) map[string]float64 {
 	return models.Score(t.split, draws)
 }
 
-// run estimates the stable step, sweeps up to it, and draws.
-func run(ctx context.Context, w io.Writer, dir string) error {
-	const set, batch = "teacher-reg", 32
-	source := models.NewSource(append(models.Builtin(), lasso), &datasets.Resolver{Offline: true})
-	target, err := source.Target(ctx, set, 0, lasso.Name, models.Options{})
-	if err != nil {
-		return err
-	}
-	stable, err := oracle.StableSteps(ctx, target, chain.Batches(target.Rows(), batch))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "largest stable step with batches of %d: %.3g\n", batch, stable[0])
+// question is the study, as a file states it. Its reference chains are short, for a
+// demonstration: without [reference] they are the paper's, five chains of 200 samples.
+const question = `
+title = "Linear regression with a Laplace prior"
+[vary]
+integrator = ["leapfrog", "baoab"]
+step = "stable/8 .. stable/2"
+[fix]
+data = "teacher-reg"
+model = "lasso"
+batch = 32
+samples = 100
+[reference]
+chains = 3
+samples = 100
+thin = 100
+burn = 2000
+error = 0.05
+`
 
-	// Short reference chains, for a demonstration; leave spec out for the
-	// paper's, five chains of 200 samples.
-	spec := oracle.NewSpec(set, 0, lasso.Name)
-	spec.Chains, spec.Samples, spec.Thin, spec.BurnIn = 3, 100, 100, 2000
-	spec.MaxError = 0.05
-	var cells []bench.Cell
-	for _, integrator := range []string{"leapfrog", "baoab"} {
-		for _, part := range []float64{8, 4, 2} {
-			cells = append(cells, bench.Cell{
-				Dataset: set, Model: lasso.Name, Integrator: integrator, BatchSize: batch, Step: stable[0] / part, Samples: 100,
-			})
-		}
-	}
-	study, err := bench.NewStudy(source, "lasso", "Linear regression with a Laplace prior", cells, spec)
+// run estimates the stable steps, sweeps up to them, and draws.
+func run(ctx context.Context, w io.Writer, dir string) error {
+	source := models.NewSource(append(models.Builtin(), lasso), &datasets.Resolver{Offline: true})
+	file, err := bench.Parse("lasso", []byte(question), bench.Parts{Models: source.Models()})
 	if err != nil {
 		return err
 	}
-	plans, err := (&bench.Keys{Source: source}).Resolve(ctx, "", []bench.Study{study})
+	// The study is listed twice: first to learn whose stable steps it wants, then at these.
+	keys := &bench.Keys{Source: source}
+	var wanted []bench.Cell
+	profile := bench.Profile{Missing: func(c bench.Cell) { wanted = append(wanted, c) }}
+	if _, err := file.Study(profile); err != nil {
+		return err
+	}
+	profile.Known, err = keys.StableSteps(ctx, wanted, 1, func(c bench.Cell, h float64, _ int) {
+		fmt.Fprintf(w, "largest stable step of %s with batches of %d: %.3g\n", c.Integrator, c.BatchSize, h)
+	})
+	if err != nil {
+		return err
+	}
+	study, err := file.Study(profile)
+	if err != nil {
+		return err
+	}
+	plans, err := keys.Resolve(ctx, "", []bench.Study{study})
 	if err != nil {
 		return err
 	}

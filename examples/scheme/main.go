@@ -141,6 +141,19 @@ func decide(ctx context.Context, w io.Writer) ([]certify.Row, error) {
 	return rows, certify.WriteTable(w, rows)
 }
 
+// question is the study, as a file states it.
+const question = `
+title = "Mini-batch schemes of one's own beside built-in ones"
+[vary]
+scheme = ["reshuffle", "coin", "iid", "importance"]
+step = [0.01, 0.02, 0.05]
+[fix]
+data = "linear"
+integrator = "baoab"
+batch = 32
+samples = 100
+`
+
 // compare runs chains under the two schemes and two built-in ones.
 func compare(ctx context.Context, w io.Writer, dir string) error {
 	source := models.NewSource(nil, &datasets.Resolver{Offline: true})
@@ -152,13 +165,11 @@ func compare(ctx context.Context, w io.Writer, dir string) error {
 	often := importance(func(row int) float64 { return 0.5 + split.TrainY[row]*split.TrainY[row] })
 	chains := chain.Registries{Schemes: append(minibatch.Builtin(), often, coin)}
 
-	var cells []bench.Cell
-	for _, scheme := range []string{"reshuffle", "coin", "iid", "importance"} {
-		for _, h := range []float64{0.01, 0.02, 0.05} {
-			cells = append(cells, bench.Cell{Dataset: "linear", Integrator: "baoab", Scheme: scheme, BatchSize: 32, Step: h, Samples: 100})
-		}
+	file, err := bench.Parse("schemes", []byte(question), bench.Parts{Chains: chains})
+	if err != nil {
+		return err
 	}
-	study, err := bench.NewStudy(source, "schemes", "Mini-batch schemes of one's own beside built-in ones", cells)
+	study, err := file.Study(bench.Profile{})
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Command study writes a study in Go and takes it through all that may happen
+// Command study states a study and takes it through all that may happen
 // to one: it is stopped in the middle and continued, divided among two
 // machines whose stores are merged, and drawn. The study compares integrators
 // at steps relative to the largest stable one, which is estimated.
@@ -17,34 +17,42 @@ import (
 	"hambench/bench"
 	"hambench/bench/store"
 	"hambench/bench/sweep"
-	"hambench/chain"
 	"hambench/figures"
 	"hambench/models"
 	"hambench/models/datasets"
-	"hambench/oracle"
 )
 
-// newStudy is every combination of integrators, batch sizes and steps.
-func newStudy(ctx context.Context, w io.Writer, source *models.Source) (bench.Study, error) {
-	const set = "linear"
-	target, err := source.Target(ctx, set, 0, set, models.Options{})
+// question is the study, as a file states it.
+const question = `
+title = "Integrators at an eighth to a half of the largest stable step"
+[vary]
+batch = [32, "full"]
+integrator = ["leapfrog", "obabo", "ubu"]
+step = "stable/8 .. stable/2"
+[fix]
+data = "linear"
+samples = 100
+`
+
+// newStudy lists the study's cells twice: first to learn whose stable steps they want, then
+// at these.
+func newStudy(ctx context.Context, w io.Writer, keys *bench.Keys) (bench.Study, error) {
+	file, err := bench.Parse("stable-steps", []byte(question), bench.Parts{})
 	if err != nil {
 		return bench.Study{}, err
 	}
-	var cells []bench.Cell
-	for _, batch := range []int{32, bench.Full} {
-		stable, err := oracle.StableSteps(ctx, target, chain.Batches(target.Rows(), batch))
-		if err != nil {
-			return bench.Study{}, err
-		}
-		fmt.Fprintf(w, "batches of %d rows (0: all): the largest stable step is about %.2g\n", batch, stable[0])
-		for _, integrator := range []string{"leapfrog", "obabo", "ubu"} {
-			for _, part := range []float64{8, 4, 2} {
-				cells = append(cells, bench.Cell{Dataset: set, Integrator: integrator, BatchSize: batch, Step: stable[0] / part, Samples: 100})
-			}
-		}
+	var wanted []bench.Cell
+	profile := bench.Profile{Missing: func(c bench.Cell) { wanted = append(wanted, c) }}
+	if _, err := file.Study(profile); err != nil {
+		return bench.Study{}, err
 	}
-	return bench.NewStudy(source, "stable-steps", "Integrators at an eighth to a half of the largest stable step", cells)
+	profile.Known, err = keys.StableSteps(ctx, wanted, 1, func(c bench.Cell, h float64, _ int) {
+		fmt.Fprintf(w, "%s, batches of %d rows (0: all): the largest stable step is about %.2g\n", c.Integrator, c.BatchSize, h)
+	})
+	if err != nil {
+		return bench.Study{}, err
+	}
+	return file.Study(profile)
 }
 
 // run computes what a store in dir lacks of the plans. The plans are saved there, too,
@@ -124,11 +132,12 @@ func divided(ctx context.Context, w io.Writer, dir string, source *models.Source
 // whole is the program.
 func whole(ctx context.Context, w io.Writer, dir string) error {
 	source := models.NewSource(nil, &datasets.Resolver{Offline: true})
-	study, err := newStudy(ctx, w, source)
+	keys := &bench.Keys{Source: source}
+	study, err := newStudy(ctx, w, keys)
 	if err != nil {
 		return err
 	}
-	plans, err := (&bench.Keys{Source: source}).Resolve(ctx, "", []bench.Study{study})
+	plans, err := keys.Resolve(ctx, "", []bench.Study{study})
 	if err != nil {
 		return err
 	}
