@@ -141,6 +141,7 @@ type Column struct {
 	Curve []Point `json:"curve"`
 
 	location, scale difference
+	stray           stray
 }
 
 // Test is an estimate with the interval that holds all estimates of its kind at once with
@@ -396,7 +397,8 @@ func (r *Report) sizes() {
 }
 
 // conclude sets the verdict; columns are in order. Those of a small effective size refuse
-// nothing, and without them nothing is accepted.
+// nothing, and without them nothing is accepted; nor is it with draws so far out that they are not
+// expected once in a hundred reports.
 func (r *Report) conclude() {
 	var few []string
 	enough := true
@@ -412,6 +414,12 @@ func (r *Report) conclude() {
 		}
 	}
 	var why []string
+	var stray *Column
+	for i, c := range r.Columns {
+		if c.stray.expected*float64(len(r.Columns)) <= Level && stray == nil {
+			stray = &r.Columns[i]
+		}
+	}
 	for _, c := range r.Columns {
 		if c.P <= Level && c.smallest() >= minLeast {
 			why = append(why, "column "+c.Name+": "+c.worst())
@@ -428,6 +436,11 @@ func (r *Report) conclude() {
 		r.Verdict, r.Why = Refused, strings.Join(why, "; ")
 	case few != nil:
 		r.Verdict, r.Why = Undecided, few[0]
+	case stray != nil:
+		r.Verdict, r.Why = Undecided, fmt.Sprintf("column %s: a draw at %.4g, where the "+
+			"reference with the median %.4g has no tail (%.1g draws are expected as far out): "+
+			"ranks do not weigh how far a draw is off", stray.Name, stray.stray.at,
+			stray.stray.median, stray.stray.expected)
 	default:
 		r.Verdict = Accepted
 	}

@@ -357,6 +357,40 @@ func TestWhatIsNotDecidedOrNotCompared(t *testing.T) {
 	}
 }
 
+// Ten draws of 400 that are 500 deviations off in one run are no more than a run to ranks: they
+// are not accepted. Of right draws of which the law has no variance, one set in a hundred has a draw
+// that is not expected at most: of 200 sets, more than 7 once in a thousand times.
+func TestDrawsFarOutAreNotAccepted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	ref, own := simulated(rng, laws[0], 1, 10_000, 3, 1, right), simulated(rng, laws[0], 1, 400, 3, 1, right)
+	for i := range 10 {
+		own.Chains[0][1][390+i] += 500
+	}
+	r, err := Sides(ref, own)
+	if err != nil || r.Verdict != Undecided || !strings.Contains(r.Why, "column x1: a draw at 50") {
+		t.Errorf("%v, %s: %q", err, r.Verdict, r.Why)
+	}
+	for _, c := range []struct {
+		of          law
+		draws, time float64
+	}{{laws[1], 5000, 1}, {laws[1], 1000, 10}, {laws[3], 5000, 1},
+		{law{"no mean", func(z float64) float64 { return math.Tan(math.Pi * (distuv.UnitNormal.CDF(z) - 0.5)) }}, 5000, 1},
+		{law{"lognormal", func(z float64) float64 { return math.Exp(2 * z) }}, 5000, 1}} {
+		stray := 0
+		for range 200 {
+			ref, own := simulated(rng, c.of, 4, 1000, 1, c.time, right), simulated(rng, c.of, 1, int(c.draws), 1, 1, right)
+			p := pool(ref, own, 0)
+			if p.farthest(1/c.time).expected <= Level {
+				stray++
+			}
+		}
+		if t.Logf("%s: %d of 200", c.of.name, stray); stray > 7 {
+			t.Errorf("%s, %v draws, time %v: %d of 200 right sets have a draw that is not expected", c.of.name,
+				c.draws, c.time, stray)
+		}
+	}
+}
+
 // Of 100 columns with an effective size of about 80 in the draws, axes of small variance would be
 // those along which the reference happens to vary less: they refuse this set of right draws.
 // With ten effective draws a column there are axes.
