@@ -23,9 +23,7 @@ var refutedOnce = []uint64{9, 39, 57, 80, 112}
 // gradient, on problems of low friction. Their claims are right: none is refuted.
 func TestNoTrueClaimIsRefuted(t *testing.T) {
 	seeds := slices.Clone(sampled(refutedOnce, 1, 4))
-	for seed := range uint64(*cornerCount) {
-		seeds = append(seeds, seed)
-	}
+	seeds = append(seeds, numbered(*cornerCount)...)
 	decided := 0
 	for _, seed := range seeds {
 		c, rng := randomStabilityTrial(seed), rand.New(rand.NewPCG(4242, seed))

@@ -399,9 +399,7 @@ func TestSpectralResolutionOfRandomPotentials(t *testing.T) {
 	if *all || *latticeCount > 0 {
 		seeds = slices.Clone(falseOnce)
 	}
-	for seed := range uint64(*latticeCount) {
-		seeds = append(seeds, seed)
-	}
+	seeds = append(seeds, numbered(*latticeCount)...)
 	var counts sync.Mutex
 	stated, compared := 0, 0
 	t.Run("cases", func(t *testing.T) {

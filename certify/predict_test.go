@@ -63,9 +63,9 @@ func TestPredictionsAreTheFits(t *testing.T) {
 	names := []string{"euler", "rk2", "leapfrog", "symmetric", "lietrotter", "mt3", "sghmc-adaptive",
 		"exact", "ubu", "quicsort", "baoab", "aboba", "obabo", "baoa"}
 	compared, known, worst := 0, 0, 0.0
-	for seed := range *predictionCount {
-		rng := rand.New(rand.NewPCG(2031, uint64(seed)))
-		name, scheme := names[seed%len(names)], "reshuffle"
+	for _, seed := range numbered(*predictionCount) {
+		rng := rand.New(rand.NewPCG(2031, seed))
+		name, scheme := names[seed%uint64(len(names))], "reshuffle"
 		if seed%3 == 0 {
 			name = randomWord(rng)
 		}

@@ -60,7 +60,7 @@ func TestTheBestOfARankingIsTheBestOfSampledChains(t *testing.T) {
 	if *advised == 0 {
 		t.Skip("takes minutes: ask for it by -advised 1")
 	}
-	for seed := range uint64(*advised) {
+	for _, seed := range numbered(*advised) {
 		t.Run(fmt.Sprint(seed+7), func(t *testing.T) { rankingIsBest(t, randomProblem(seed+7)) })
 	}
 }

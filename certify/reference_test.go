@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -135,29 +136,45 @@ func solveNum(a [][]num, b []num) []num {
 // form is a linear form in (θ, r, 1, ξ).
 type form []num
 
-// refStep is a step under way: θ and r as forms.
+// refStep is a step under way: θ, r and an estimator's variables as forms, in units in which
+// the mass is the identity.
 type refStep struct {
-	d, width int
-	theta, r []form
-	p, s     []num // the gradient Pθ + s
-	h, c     num
-	used     int
+	d, n, width int
+	theta, r    []form
+	aux         [][]form // the anchor of svrg, or the table of saga
+	p, s        []num    // the gradient Pθ + s
+	mean        []num    // that of all batches
+	estimator   string
+	batch       int
+	plus        []form // what saga adds, once the step's first gradient is known
+	h           num
+	c           []num // of every coordinate
+	used        int
 }
 
 const refNormals = 3 // vectors of normals in a step at most
 
-func newRefStep(d int, p, s []num, h, c num) *refStep {
-	z := &refStep{d: d, width: 2*d + 1 + refNormals*d, p: p, s: s, h: h, c: c}
-	for i := range 2 * d {
-		f := z.zero()
-		f[i].SetFloat64(1)
-		if i < d {
-			z.theta = append(z.theta, f)
-		} else {
-			z.r = append(z.r, f)
+func newRefStep(d, variables int, p, s []num, h num, c []num) *refStep {
+	n := (2 + variables) * d
+	z := &refStep{d: d, n: n, width: n + 1 + refNormals*d, p: p, s: s, h: h, c: c}
+	vectors := make([][]form, 2+variables)
+	for v := range vectors {
+		for i := range d {
+			f := z.zero()
+			f[v*d+i].SetFloat64(1)
+			vectors[v] = append(vectors[v], f)
 		}
 	}
+	z.theta, z.r, z.aux = vectors[0], vectors[1], vectors[2:]
 	return z
+}
+
+// by is a weight of every coordinate, by its friction.
+func (z *refStep) by(w func(c num) num) (out []num) {
+	for _, c := range z.c {
+		out = append(out, w(c))
+	}
+	return out
 }
 
 func (z *refStep) zero() form {
@@ -168,15 +185,18 @@ func (z *refStep) zero() form {
 	return f
 }
 
-// sum is w₁f₁ + w₂f₂ + … for vectors of forms.
+// sum is w₁f₁ + w₂f₂ + … for vectors of forms; a weight is a number, or one a coordinate.
 func (z *refStep) sum(args ...any) []form {
 	out := make([]form, z.d)
 	for i := range out {
 		out[i] = z.zero()
 		for a := 0; a < len(args); a += 2 {
-			w, f := args[a].(num), args[a+1].([]form)[i]
+			w, f := args[a], args[a+1].([]form)[i]
+			if each, ok := w.([]num); ok {
+				w = each[i]
+			}
 			for j := range out[i] {
-				out[i][j] = plus(out[i][j], times2(w, f[j]))
+				out[i][j] = plus(out[i][j], times2(w.(num), f[j]))
 			}
 		}
 	}
@@ -184,13 +204,15 @@ func (z *refStep) sum(args ...any) []form {
 }
 
 // hessian is P times a vector of forms.
-func (z *refStep) hessian(v []form) []form {
+func (z *refStep) hessian(v []form) []form { return z.times(z.p, v) }
+
+func (z *refStep) times(p []num, v []form) []form {
 	out := make([]form, z.d)
 	for i := range out {
 		out[i] = z.zero()
 		for j := range z.d {
 			for l := range out[i] {
-				out[i][l] = plus(out[i][l], times2(z.p[i*z.d+j], v[j][l]))
+				out[i][l] = plus(out[i][l], times2(p[i*z.d+j], v[j][l]))
 			}
 		}
 	}
@@ -199,10 +221,23 @@ func (z *refStep) hessian(v []form) []form {
 
 func (z *refStep) gradient(theta []form) []form {
 	g := z.hessian(theta)
-	for i := range g {
-		g[i][2*z.d] = plus(g[i][2*z.d], z.s[i])
+	if z.estimator == "svrg" { // the shifts cancel
+		return z.sum(one, g, negative(one), z.hessian(z.aux[0]), one, z.times(z.mean, z.aux[0]))
 	}
-	return g
+	for i := range g {
+		g[i][z.n] = plus(g[i][z.n], z.s[i])
+	}
+	if z.estimator != "saga" {
+		return g
+	}
+	if z.plus == nil {
+		z.plus = z.sum(negative(one), z.aux[z.batch])
+		for _, a := range z.aux {
+			z.plus = z.sum(one, z.plus, ratio(1, float64(len(z.aux))), a)
+		}
+		z.aux[z.batch] = g
+	}
+	return z.sum(one, g, one, z.plus)
 }
 
 // normal is the next vector of normals.
@@ -210,7 +245,7 @@ func (z *refStep) normal() []form {
 	out := make([]form, z.d)
 	for i := range out {
 		out[i] = z.zero()
-		out[i][2*z.d+1+z.used*z.d+i].SetFloat64(1)
+		out[i][z.n+1+z.used*z.d+i].SetFloat64(1)
 	}
 	z.used++
 	return out
@@ -221,8 +256,12 @@ func (z *refStep) kick(t num)  { z.r = z.sum(newNum(1), z.r, negative(t), z.grad
 
 // ou is friction and noise, exactly, over a time t.
 func (z *refStep) ou(t num) {
-	e := exponential(negative(times2(z.c, t)))
-	z.r = z.sum(e, z.r, root(minus(newNum(1), times2(e, e))), z.normal())
+	e := z.by(func(c num) num { return exponential(negative(times2(c, t))) })
+	spread := make([]num, z.d)
+	for i, x := range e { // that of this e, so that its rounding is no error
+		spread[i] = root(minus(newNum(1), times2(x, x)))
+	}
+	z.r = z.sum(e, z.r, spread, z.normal())
 }
 
 // word carries out the letters of a splitting.
@@ -246,22 +285,31 @@ func (z *refStep) word(letters string) {
 
 var one, two = newNum(1), newNum(2)
 
+// loss is 1 − hC, and kicked √(2Ch).
+func (z *refStep) loss() []num {
+	return z.by(func(c num) num { return minus(one, times2(z.h, c)) })
+}
+
+func (z *refStep) kicked() []num {
+	return z.by(func(c num) num { return root(times2(two, times2(c, z.h))) })
+}
+
 // refSchemes are the steps.
 var refSchemes = map[string]func(z *refStep){
 	"euler": func(z *refStep) {
 		g, h := z.gradient(z.theta), z.h
 		theta := z.sum(one, z.theta, h, z.r)
-		z.r = z.sum(minus(one, times2(h, z.c)), z.r, negative(h), g, root(times2(two, times2(z.c, h))), z.normal())
+		z.r = z.sum(z.loss(), z.r, negative(h), g, z.kicked(), z.normal())
 		z.theta = theta
 	},
 	"rk2": func(z *refStep) {
 		h, half := z.h, over(z.h, two)
-		noise := root(times2(two, times2(z.c, h)))
+		noise := z.kicked()
 		g, xi := z.gradient(z.theta), z.normal()
 		theta := z.sum(one, z.theta, h, z.r)
-		r := z.sum(minus(one, times2(h, z.c)), z.r, negative(h), g, noise, xi)
+		r := z.sum(z.loss(), z.r, negative(h), g, noise, xi)
 		g2 := z.gradient(theta)
-		halfC := negative(times2(half, z.c))
+		halfC := z.by(func(c num) num { return negative(times2(half, c)) })
 		next := z.sum(one, z.r, negative(half), g, halfC, z.r, negative(half), g2, halfC, r, noise, xi)
 		z.theta = z.sum(one, z.theta, half, z.r, half, r)
 		z.r = next
@@ -269,14 +317,14 @@ var refSchemes = map[string]func(z *refStep){
 	"leapfrog": func(z *refStep) {
 		half := over(z.h, two)
 		z.drift(half)
-		z.r = z.sum(minus(one, times2(z.h, z.c)), z.r, negative(z.h), z.gradient(z.theta), root(times2(two, times2(z.c, z.h))), z.normal())
+		z.r = z.sum(z.loss(), z.r, negative(z.h), z.gradient(z.theta), z.kicked(), z.normal())
 		z.drift(half)
 	},
 	"symmetric": func(z *refStep) {
 		half := over(z.h, two)
-		e := exponential(negative(times2(z.c, half)))
+		e := z.by(func(c num) num { return exponential(negative(times2(c, half))) })
 		z.drift(half)
-		z.r = z.sum(e, z.r, negative(z.h), z.gradient(z.theta), root(times2(two, times2(z.c, z.h))), z.normal())
+		z.r = z.sum(e, z.r, negative(z.h), z.gradient(z.theta), z.kicked(), z.normal())
 		z.r = z.sum(e, z.r)
 		z.drift(half)
 	},
@@ -290,14 +338,16 @@ var refSchemes = map[string]func(z *refStep){
 	"baoab": func(z *refStep) { z.word("BAOAB") },
 	"obabo": func(z *refStep) { z.word("OBABO") },
 	"mt3": func(z *refStep) {
-		h, c := z.h, z.c
+		h := z.h
 		h2 := times2(h, h)
+		friction := z.by(negative)
 		stage := func(a num, explicit []form, theta []form) (f []form) {
 			// r = (explicit − a∇U)/(1 + aC), F = −∇U − Cr
 			g := z.gradient(theta)
-			w := over(one, plus(one, times2(a, c)))
-			r := z.sum(w, explicit, negative(times2(w, a)), g)
-			return z.sum(negative(one), g, negative(c), r)
+			w := func(c num) num { return over(one, plus(one, times2(a, c))) }
+			wa := func(c num) num { return negative(times2(w(c), a)) }
+			r := z.sum(z.by(w), explicit, z.by(wa), g)
+			return z.sum(negative(one), g, friction, r)
 		}
 		f1 := stage(times2(ratio(7, 24), h), z.r, z.sum(one, z.theta, times2(ratio(7, 24), h), z.r))
 		f2 := stage(times2(ratio(3, 8), h), z.sum(one, z.r, times2(ratio(2, 3), h), f1),
@@ -308,23 +358,33 @@ var refSchemes = map[string]func(z *refStep){
 		r3 = z.sum(one, r3, h, f3)
 		w1, w2 := z.normal(), z.normal()
 		w2 = z.sum(root(ratio(1, 12)), w2)
-		sigma := root(times2(two, c))
-		h12 := root(h)
-		h32, h52 := times2(h, h12), times2(h2, h12)
+		// h^n/2 σ, times powers of C.
+		sigma := func(n int) func(c num) num {
+			power := one
+			for range n {
+				power = times2(power, root(h))
+			}
+			return func(c num) num { return times2(power, root(times2(two, c))) }
+		}
 		both := z.sum(ratio(1, 2), w1, one, w2)
-		z.theta = z.sum(one, theta3, times2(h32, sigma), both, negative(over(times2(h52, times2(sigma, c)), newNum(6))), w1)
-		last := over(times2(h52, sigma), newNum(6))
-		z.r = z.sum(one, r3, times2(h12, sigma), w1, negative(times2(h32, times2(sigma, c))), both,
-			times2(last, times2(c, c)), w1, negative(last), z.hessian(w1))
+		sixth := func(c num) num { return over(sigma(5)(c), newNum(6)) }
+		z.theta = z.sum(one, theta3, z.by(sigma(3)), both,
+			z.by(func(c num) num { return negative(times2(c, sixth(c))) }), w1)
+		z.r = z.sum(one, r3, z.by(sigma(1)), w1,
+			z.by(func(c num) num { return negative(times2(c, sigma(3)(c))) }), both,
+			z.by(func(c num) num { return times2(times2(c, c), sixth(c)) }), w1,
+			negative(one), z.hessian(z.sum(z.by(sixth), w1)))
 	},
 }
 
 // lift is how (1, E z, E zzᵀ), the last by rows of its upper triangle, goes
 // through a step.
 func (z *refStep) lift() square {
-	d := z.d
-	n := 2 * d
+	n := z.n
 	rows := append(append([]form(nil), z.theta...), z.r...)
+	for _, a := range z.aux {
+		rows = append(rows, a...)
+	}
 	at := func(i, j int) int { // of the pair (i, j)
 		if i > j {
 			i, j = j, i
@@ -357,48 +417,62 @@ func (z *refStep) lift() square {
 	return m
 }
 
-// refPeriod averages the products of kernels over a scheme's choices.
-func refPeriod(scheme string, kernels []square) square {
-	n, k := kernels[0].n, len(kernels)
-	mean := newSquare(n)
+// refPeriod averages the products of so many kernels over a scheme's choices of the k batches;
+// kernel is that of a step's number and batch.
+func refPeriod(scheme string, k, length int, kernel func(step, batch int) square) square {
+	n := kernel(0, 0).n
+	epoch := func(first int) square { // from a step on, and how long it is
+		mean := newSquare(n)
+		switch scheme {
+		case "full":
+			return kernel(first, 0)
+		case "cyclic":
+			return kernel(first, first%k)
+		case "replacement":
+			for i := range k {
+				mean.add(ratio(1, float64(k)), kernel(first, i))
+			}
+			return mean
+		case "symmetric":
+			all := words("symmetric", k, 1)
+			for _, w := range all {
+				out := identityOf(n)
+				for j, i := range w {
+					out = out.then(kernel(first+j, i))
+				}
+				mean.add(ratio(1, float64(len(all))), out)
+			}
+			return mean
+		}
+		of := make([]square, 1<<k) // by the set of the batches that came
+		of[0] = identityOf(n)
+		for set := 1; set < 1<<k; set++ {
+			of[set] = newSquare(n)
+			size := bits.OnesCount(uint(set))
+			for i := range k {
+				if set>>i&1 == 1 {
+					of[set].addProduct(ratio(1, float64(size)), kernel(first+size-1, i), of[set&^(1<<i)])
+				}
+			}
+		}
+		return of[1<<k-1]
+	}
+	out := identityOf(n)
+	for first := 0; first < length; first += refEpoch(scheme, k) {
+		out = out.then(epoch(first))
+	}
+	return out
+}
+
+// refEpoch is the number of steps after which a scheme's choices start again.
+func refEpoch(scheme string, k int) int {
 	switch scheme {
-	case "full", "cyclic":
-		out := kernels[0]
-		for _, m := range kernels[1:] {
-			out = out.then(m)
-		}
-		return out
-	case "replacement":
-		for _, m := range kernels {
-			mean.add(ratio(1, float64(k)), m)
-		}
-		return mean
+	case "reshuffle":
+		return k
 	case "symmetric":
-		all := words("symmetric", k, 1)
-		for _, w := range all {
-			out := identityOf(n)
-			for _, i := range w {
-				out = out.then(kernels[i])
-			}
-			mean.add(ratio(1, float64(len(all))), out)
-		}
-		return mean
+		return 2 * k
 	}
-	of := make([]square, 1<<k) // by the set of the batches that came
-	of[0] = identityOf(n)
-	for set := 1; set < 1<<k; set++ {
-		of[set] = newSquare(n)
-		size := 0.0
-		for i := range k {
-			size += float64(set >> i & 1)
-		}
-		for i := range k {
-			if set>>i&1 == 1 {
-				of[set].addProduct(ratio(1, size), kernels[i], of[set&^(1<<i)])
-			}
-		}
-	}
-	return of[1<<k-1]
+	return 1
 }
 
 // refErrors are the signed errors of the stationary law in coordinates in which
@@ -406,34 +480,54 @@ func refPeriod(scheme string, kernels []square) square {
 // false if the law's covariance is not positive definite.
 type refErrors struct {
 	mean, cov []num
-	colour    []num // U⁻¹, for errors in the problem's units
 	d         int
 	ok        bool
 }
 
-// reference solves for the stationary law.
-func reference(p *Problem, integrator, scheme string, h float64) refErrors {
-	return referenceAt(p, integrator, scheme, newNum(h))
+// refCase is a chain: N_l is 0 for 1, an estimator "" for plain.
+type refCase struct {
+	problem            *Problem
+	integrator, scheme string
+	invMass            []float64
+	inner              int
+	estimator          string
 }
 
-func referenceAt(p *Problem, integrator, scheme string, h num) refErrors {
-	d := p.Dim()
-	n := 2 * d
-	precision, shift := make([][]num, d), make([]num, d)
-	k := newNum(float64(p.Batches()))
+// at solves for the stationary law at a step.
+func (r refCase) at(h num) refErrors {
+	p, d, n := r.problem, r.problem.Dim(), 2*r.problem.Dim()
+	// In units in which the mass is 1, every coordinate has a friction of its own.
+	scale, c := make([]num, d), make([]num, d)
 	for i := range d {
-		precision[i], shift[i] = make([]num, d), newNum(0)
-		for j := range d {
-			precision[i][j] = newNum(0)
-			for _, b := range p.gaussian {
-				precision[i][j].Add(precision[i][j], newNum(b.Precision[i*d+j]))
+		scale[i], c[i] = newNum(1), newNum(p.Friction)
+		if r.invMass != nil {
+			scale[i] = root(newNum(r.invMass[i]))
+			c[i] = times2(c[i], newNum(r.invMass[i]))
+		}
+	}
+	// The batches, and in the end their mean.
+	var precisions [][][]num
+	var shifts [][]num
+	k := p.Batches()
+	precision, shift := make([][]num, d), make([]num, d)
+	for i := range d {
+		shift[i] = newNum(0)
+		for range d {
+			precision[i] = append(precision[i], newNum(0))
+		}
+	}
+	for _, b := range p.gaussian {
+		pr, s := make([][]num, d), make([]num, d)
+		for i := range d {
+			s[i] = times2(newNum(b.Shift[i]), scale[i])
+			shift[i] = plus(shift[i], over(s[i], newNum(float64(k))))
+			for j := range d {
+				v := times2(newNum(b.Precision[i*d+j]), times2(scale[i], scale[j]))
+				pr[i] = append(pr[i], v)
+				precision[i][j] = plus(precision[i][j], over(v, newNum(float64(k))))
 			}
-			precision[i][j].Quo(precision[i][j], k)
 		}
-		for _, b := range p.gaussian {
-			shift[i].Add(shift[i], newNum(b.Shift[i]))
-		}
-		shift[i].Quo(shift[i], k)
+		precisions, shifts = append(precisions, pr), append(shifts, s)
 	}
 	u := choleskyNum(precision)
 	rows := make([][]num, d)
@@ -441,37 +535,62 @@ func referenceAt(p *Problem, integrator, scheme string, h num) refErrors {
 		rows[i] = append([]num(nil), precision[i]...)
 	}
 	mu := solveNum(rows, append([]num(nil), shift...))
-
-	var kernels []square
-	c := newNum(p.Friction)
-	step := func(pr [][]num, s []num) square {
-		flat, centred := []num(nil), make([]num, d)
-		for i := range d {
-			centred[i] = negative(s[i])
+	variables, estimator := map[string]int{"svrg": 1, "saga": k}[r.estimator], r.estimator
+	if r.scheme == "full" {
+		precisions, shifts, variables, estimator = [][][]num{precision}, [][]num{shift}, 0, ""
+	}
+	flat := func(pr [][]num) (out []num) {
+		for _, row := range pr {
+			out = append(out, row...)
+		}
+		return out
+	}
+	type which struct {
+		batch            int
+		anchors, refresh bool
+	}
+	kernels := map[which]square{}
+	inner := max(r.inner, 1)
+	kernel := func(step, i int) square {
+		w := which{i, estimator == "svrg" && step%k == 0, r.inner > 0 && (step+1)%inner == 0}
+		if m, ok := kernels[w]; ok {
+			return m
+		}
+		centred := make([]num, d)
+		for a := range d {
+			centred[a] = negative(shifts[i][a])
 			for j := range d {
-				flat = append(flat, pr[i][j])
-				centred[i] = plus(centred[i], times2(pr[i][j], mu[j]))
+				centred[a] = plus(centred[a], times2(precisions[i][a][j], mu[j]))
+			}
+			if estimator == "cv" { // batches agree at the mode
+				centred[a] = newNum(0)
 			}
 		}
-		z := newRefStep(d, flat, centred, h, c)
-		refSchemes[integrator](z)
-		return z.lift()
-	}
-	if scheme == "full" {
-		kernels = append(kernels, step(precision, shift))
-	} else {
-		for _, b := range p.gaussian {
-			pr, s := make([][]num, d), make([]num, d)
-			for i := range d {
-				s[i] = newNum(b.Shift[i])
-				for j := range d {
-					pr[i] = append(pr[i], newNum(b.Precision[i*d+j]))
-				}
-			}
-			kernels = append(kernels, step(pr, s))
+		z := newRefStep(d, variables, flat(precisions[i]), centred, h, c)
+		z.mean, z.estimator, z.batch = flat(precision), estimator, i
+		if w.anchors {
+			z.aux[0] = z.theta
 		}
+		if r.inner > 0 { // of lietrotter
+			z.drift(over(h, two))
+			z.kick(h)
+			z.drift(over(h, two))
+			if w.refresh {
+				z.ou(times2(h, newNum(float64(inner))))
+			}
+		} else {
+			refSchemes[r.integrator](z)
+		}
+		kernels[w] = z.lift()
+		return kernels[w]
 	}
-	t := refPeriod(scheme, kernels)
+	length := inner
+	for length%refEpoch(r.scheme, k) != 0 || r.scheme == "cyclic" && length%k != 0 ||
+		estimator == "svrg" && length%k != 0 {
+		length += inner
+	}
+	t := refPeriod(r.scheme, k, length, kernel)
+	total := n + variables*d
 	a, b := make([][]num, t.n-1), make([]num, t.n-1)
 	for i := range a {
 		b[i] = t.a[(i+1)*t.n]
@@ -484,7 +603,7 @@ func referenceAt(p *Problem, integrator, scheme string, h num) refErrors {
 		}
 	}
 	x := solveNum(a, b)
-	mean, second := x[:n], x[n:]
+	mean, second := x[:total], x[total:]
 	// To x = U(θ − μ).
 	white := func(v []num) []num {
 		out := append([]num(nil), v...)
@@ -496,17 +615,22 @@ func referenceAt(p *Problem, integrator, scheme string, h num) refErrors {
 		}
 		return out
 	}
-	cov := make([][]num, n)
+	cov := make([][]num, total)
 	for i := range cov {
-		cov[i] = make([]num, n)
+		cov[i] = make([]num, total)
 	}
 	at := 0
-	for i := range n {
-		for j := i; j < n; j++ {
+	for i := range total {
+		for j := i; j < total; j++ {
 			v := minus(second[at], times2(mean[i], mean[j]))
 			cov[i][j], cov[j][i] = v, v
 			at++
 		}
+	}
+	stationary := choleskyNum(cov) != nil
+	cov = cov[:n]
+	for i := range cov {
+		cov[i] = cov[i][:n]
 	}
 	for range 2 { // rows, then columns
 		for i := range cov {
@@ -518,7 +642,7 @@ func referenceAt(p *Problem, integrator, scheme string, h num) refErrors {
 			}
 		}
 	}
-	out := refErrors{mean: white(mean)[:d], d: d, ok: choleskyNum(cov) != nil}
+	out := refErrors{mean: white(mean)[:d], d: d, ok: stationary}
 	for i := range n {
 		for j := range n {
 			v := cov[i][j]
@@ -598,11 +722,11 @@ func (e refErrors) sizes() [3]float64 {
 type leading struct{ order, constant float64 }
 
 // trueTerms are the leading terms of the three errors.
-func trueTerms(p *Problem, integrator, scheme string, fast float64) ([3]leading, error) {
-	const tiny, zero = 1e-24, 1e-150
+func (r refCase) trueTerms(fast float64) ([3]leading, error) {
+	const tiny, zero = 1e-24, 1e-130
 	h := over(newNum(tiny), newNum(fast))
-	a := referenceAt(p, integrator, scheme, h).sizes()
-	b := referenceAt(p, integrator, scheme, over(h, two)).sizes()
+	a := r.at(h).sizes()
+	b := r.at(over(h, two)).sizes()
 	var out [3]leading
 	for i := range out {
 		if a[i] < zero {

@@ -187,9 +187,7 @@ func (silence) Update(u *integrators.Update) { u.Apply(make([]float64, len(u.R))
 // it sees every resonance that friction does not damp.
 func TestEveryStepBelowTheLargestIsStable(t *testing.T) {
 	seeds := slices.Clone(tonguesOnce)
-	for seed := range uint64(*stabilityCount) {
-		seeds = append(seeds, seed)
-	}
+	seeds = append(seeds, numbered(*stabilityCount)...)
 	for _, seed := range seeds {
 		c := randomStabilityTrial(seed)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
