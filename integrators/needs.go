@@ -43,15 +43,15 @@ func (n *countedNoise) Update(u *Update) {
 
 // CheckNeeds takes an outer step of the integrator in two dimensions. It is a usage error if
 // that takes another number of gradients, Hessian-vector products or normals than its Needs
-// say, by which costs are counted. p has the integrator's own parameters and the step.
-//
-// The friction, unless it is infinite, is at most one over the step: where it damps the
-// momentum to nothing within a step, factors underflow and their normals are not drawn.
+// say, by which costs are counted. p has the integrator's own parameters, and says whether the
+// friction is infinite. Step and friction are otherwise our own: where a step damps the
+// momentum to nothing, factors underflow and their normals are not drawn, and a flow over 10¹⁰
+// times that of the force has no noise that float64 can hold.
 func (in Integrator) CheckNeeds(p Params) error {
 	const dim = 2
-	p.Inner, p.InvMass = 1, nil
+	p.Inner, p.InvMass, p.Step = 1, nil, 0.1
 	if !math.IsInf(p.Friction, 1) {
-		p.Friction = min(p.Friction, 1/p.Step)
+		p.Friction = 1
 	}
 	made, err := in.New(dim, p)
 	if err != nil {

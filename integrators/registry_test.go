@@ -107,8 +107,10 @@ func TestCostsMatchClaims(t *testing.T) {
 			if math.IsInf(friction, 1) && !m.FullRefreshment {
 				continue
 			}
-			if err := m.CheckNeeds(Params{Step: 0.1, Friction: friction}); err != nil {
-				t.Error(err)
+			for _, step := range []float64{1e-300, 0.1, 1e300} {
+				if err := m.CheckNeeds(Params{Step: step, Friction: friction}); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 		for name, change := range map[string]func(n *Needs){
