@@ -95,6 +95,10 @@ func (o Options) Check() (err error) {
 	return err
 }
 
+// longest is the longest step, in units of the shortest time. Beyond it a flow's noise has no
+// covariance that float64 can factor, and other steps have numbers that are not finite.
+const longest = 1e12
+
 // complete checks the options, fills in the defaults, and makes the engine. It changes the
 // options in place, and does no work that takes longer than an engine's own preparation.
 func (o *Options) complete() (markov.Engine, error) {
@@ -146,6 +150,9 @@ func (o *Options) complete() (markov.Engine, error) {
 		return nil, usage.Errorf("problem %q: rates from %.3g to %.3g, of frequencies and "+
 			"friction: want them less than %.0g apart, as float64 can tell",
 			o.Problem.Name, p.Slow, p.Fast, 1/markov.Epsilon)
+	} else if h := slices.Max(o.Steps); !(h*p.Fast < longest) {
+		return nil, usage.Errorf("step %v: want less than %.3g, which is %.0g times the shortest "+
+			"time of problem %q", h, longest/p.Fast, longest, o.Problem.Name)
 	}
 	if len(o.Integrators) == 0 {
 		o.Integrators = slices.DeleteFunc(All(o.Problem), func(m integrators.Integrator) bool {

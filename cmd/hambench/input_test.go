@@ -66,6 +66,7 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"noise of a data set that has its own", []string{"sample", "--dataset", "toy", "--noise", "1"}, "--noise 1 goes with --dataset FILE.csv"},
 		{"a data set in no file", []string{"data", "export", "--dataset", "nowhere.csv", "--noise", "0.1", "--to", out}, "nowhere.csv"},
 		{"a step given twice to all integrators", []string{"certify", "--steps", "0.1,0.1"}, "step 0.1 is given twice"},
+		{"a step that no float64 can hold", []string{"certify", "--problem", "gaussian", "--integrator", "exact", "--steps", "1e300"}, "step 1e+300: want less than 6.32e+11, which is 1e+12 times the shortest time"},
 		{"more batches than orders can be averaged over", []string{"certify", "--scheme", "reshuffle", "--budget", "100", "--problem", manyBatches(15)}, `scheme "reshuffle" with K = 15 batches: exact orders need K at most 14 under random orders`},
 		{"inner steps without end", []string{"certify", "--problem", "gaussian", "--integrator", "lietrotter", "--nl", "1000000000"}, "a period of 1000000000 steps: want at most"},
 		{"a mass of too few positions", []string{"certify", "--problem", "gaussian", "--mass", "1"}, "--mass 1: want 2 numbers"},
