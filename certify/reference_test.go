@@ -627,8 +627,7 @@ func (r refCase) at(h num) refErrors {
 			at++
 		}
 	}
-	stationary := choleskyNum(cov) != nil
-	cov = cov[:n]
+	cov = cov[:n] // what saga keeps of one batch may be a function of θ and r
 	for i := range cov {
 		cov[i] = cov[i][:n]
 	}
@@ -642,7 +641,7 @@ func (r refCase) at(h num) refErrors {
 			}
 		}
 	}
-	out := refErrors{mean: white(mean)[:d], d: d, ok: stationary}
+	out := refErrors{mean: white(mean)[:d], d: d, ok: choleskyNum(cov) != nil}
 	for i := range n {
 		for j := range n {
 			v := cov[i][j]

@@ -290,9 +290,10 @@ func wideTrial(t *testing.T, seed uint64) trial {
 }
 
 // TestNoVerdictIsFalseOfEstimators does the same with estimators, masses, inner steps and more
-// batches, a third of which as many problems. The tables of saga are old: more is left open.
+// batches, on a third as many problems. The gradients in saga's table are old: of 300 problems
+// 26 % of the observables were left open.
 func TestNoVerdictIsFalseOfEstimators(t *testing.T) {
-	checkTrials(t, numbered((*verdictCount+2)/3), wideTrial, 0.3)
+	checkTrials(t, numbered((*verdictCount+2)/3), wideTrial, 0.4)
 }
 
 // Only the mean of the batches is a target: one batch may pull away from it, and
