@@ -13,8 +13,9 @@ import (
 	"hambench/paper"
 )
 
-// The figure of the two laws of mini-batch error (docs/theory.md). Left stand exact errors,
-// right chains on data sets, each place for all chains that differ in their seed alone:
+// The figure of the two laws of mini-batch error (docs/theory.md). Left stand exact errors, of
+// problems that differ in nothing else the median; right chains on data sets, each place for all
+// chains that differ in their seed alone:
 //
 //	C/ω               map: where random orders leave how much of the error of independent batches
 //	ratio             the same against Kηω
@@ -23,13 +24,13 @@ import (
 //
 // All panels have Kηω for their horizontal axis, with a line at 1.
 
-// place is chains with one setting, or an exact error at a step.
+// place is chains with one setting, or an exact error of a problem at a step.
 type place struct {
 	table.Row           // any of them
 	excess    float64   // over the measured floor
 	ratio     float64   // to independent batches; NaN where these have no clear error
 	of        string    // the data set, or C/ω of an exact problem
-	line      table.Key // those that differ in the step alone
+	line      table.Key // those that differ in the step alone, or in the problem
 }
 
 // regimeObservable is the exact error that the figure shows.
@@ -78,7 +79,7 @@ func (d *drawing) places() (out []place) {
 			if p.of = p.Text("dataset"); exact {
 				p.of = "exact, C/ω = " + significant(p.Number("c_over_omega"))
 			}
-			p.line = p.Key("record", "dataset", "problem", "K", "friction", "scheme")
+			p.line = p.Key("record", "dataset", "K", "friction", "scheme")
 			out = append(out, p)
 		}
 	}
@@ -88,32 +89,34 @@ func (d *drawing) places() (out []place) {
 // regimeQuantity is what a row of panels shows of a place.
 type regimeQuantity struct {
 	column, label string
+	note          string // what to look for
 	of            func(p place) float64
 	log           bool
 }
 
 // regimeQuantities are the rows of panels below the map.
 var regimeQuantities = []regimeQuantity{
-	{column: "ratio", label: "error / that of independent batches",
+	{column: "ratio", label: "error / independent batches'",
 		of: func(p place) float64 { return p.ratio }},
-	{column: "excess_over_eta_c", label: "excess / (η/C)", log: true, of: func(p place) float64 {
+	{column: "excess_over_eta_c", label: "error / (η/C)", note: "level under heat", log: true, of: func(p place) float64 {
 		return p.excess * p.Number("friction") / p.Number("h")
 	}},
-	{column: "excess_over_eta2", label: "excess / η²", log: true, of: func(p place) float64 {
+	{column: "excess_over_eta2", label: "error / η²", note: "level under orders", log: true, of: func(p place) float64 {
 		return p.excess / (p.Number("h") * p.Number("h"))
 	}},
 }
 
-// ratioClasses are the classes of ratios on the map: their upper ends, and what they say.
+// ratioClasses are the classes of ratios on the map: their upper ends, and what they say. Colours
+// are those of the lines below.
 var ratioClasses = []struct {
 	below float64
 	label string
 	style style
 }{
-	{1. / 3, "random orders leave less than ⅓", style{Color: okabeIto[0], Marker: "circle"}},
+	{1. / 3, "map: random orders leave less than ⅓ of independent batches' error",
+		style{Color: axisGrey, Marker: "open circle"}},
 	{2. / 3, "⅓ to ⅔", style{Color: selfGrey, Marker: "square"}},
-	{math.Inf(1), "⅔ or more of the error of independent batches",
-		style{Color: okabeIto[1], Marker: "diamond"}},
+	{math.Inf(1), "⅔ or more", style{Color: ink, Marker: "diamond"}},
 }
 
 // drawRegimes makes the figure of the two laws, and the table of exponents.
@@ -129,11 +132,12 @@ func drawRegimes(d *drawing) error {
 	for _, p := range shown {
 		xs, ys = append(xs, p.Number("k_eta_omega")), append(ys, p.Number("c_over_omega"))
 	}
-	x := axis{Log: true, Label: "Kηω, an epoch in units of 1/ω", Powers: true}.
+	x := axis{Log: true, Label: "Kηω: an epoch of K steps in units of 1/ω"}.
 		over(xs, []float64{0.1, 10}).padded(0.03)
-	y := axis{Log: true, Label: "C/ω", Powers: true}.over(ys, []float64{0.1, 10}).padded(0.08)
+	y := axis{Log: true, Label: "friction C/ω"}.over(ys, []float64{0.1, 10}).padded(0.12)
+	y.Low = y.at(-0.1) // the names of regions stand below the places
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(),
-		width: 302, height: 170}
+		width: 302, height: 150}
 	f.Data.Columns = []string{"kind", "name", "K", "scheme", "h", "friction", "k_eta_omega",
 		"c_over_omega", "regime", "excess", "ratio", "excess_over_eta_c", "excess_over_eta2"}
 	styles := regimeStyles(shown)
@@ -148,7 +152,7 @@ func drawRegimes(d *drawing) error {
 	for _, name := range distinct.Of(shown, func(p place) string { return p.of }) {
 		f.legend = append(f.legend, legendEntry{Name: name, Label: name, Style: styles[name]})
 	}
-	f.legend = append(f.legend, legendEntry{Label: "theory of equal curvatures at small C",
+	f.legend = append(f.legend, legendEntry{Label: "theory of equal curvatures, Theorem 4",
 		Style: dotted(1)})
 	for _, p := range all {
 		row := []any{"place", p.name(), p.Number("K"), p.Text("scheme"), p.Number("h"),
@@ -159,10 +163,12 @@ func drawRegimes(d *drawing) error {
 		}
 		f.Data.add(row...)
 	}
-	f.Caption = d.caption("Exact: error of cov θ on random Gaussian problems. Sampled: Kolmogorov "+
-		"distance above the measured floor.",
-		"Random orders (reshuffle), and independent batches (replacement). ω: largest frequency.",
-		"Level lines in the third row follow the law of heat, in the fourth the law of orders.")
+	f.Caption = d.caption("Mini-batches in random orders (reshuffle); K batches, step η, friction C, "+
+		"largest frequency ω. Exact: error of cov θ, the median over Gaussian problems of equal K. "+
+		"Sampled: Kolmogorov distance above the measured floor.",
+		"Under heat the error goes like η/C, and random orders gain little. Under orders they remove "+
+			"the heat, and the error goes like η² whatever C is; where C/ω is below Kηω, the rest of the "+
+			"heat, like η³/C, is more than that.")
 	d.out.Figures = append(d.out.Figures, f)
 	d.exponents(all)
 	return nil
@@ -171,8 +177,13 @@ func drawRegimes(d *drawing) error {
 // name is the data set or the problem.
 func (p place) name() string { return cmp.Or(p.Text("problem"), p.Text("dataset")) }
 
-// exactKind and sampledKind are the kinds of places, and the titles of the columns of panels.
+// exactKind and sampledKind are the kinds of places.
 const exactKind, sampledKind = "exact", "sampled"
+
+// sideTitles are the titles of the columns of panels, by the kind of their places.
+var sideTitles = map[string]string{
+	exactKind: "exact errors of Gaussian problems", sampledKind: "chains on data sets",
+}
 
 // kind is what a place is.
 func (p place) kind() string {
@@ -213,10 +224,41 @@ func sides(shown []place) (titles []string, of [][]place) {
 		other := func(p place) bool { return p.kind() != kind }
 		side := slices.DeleteFunc(slices.Clone(shown), other)
 		if len(side) > 0 {
-			titles, of = append(titles, kind), append(of, side)
+			titles, of = append(titles, sideTitles[kind]), append(of, side)
 		}
 	}
 	return titles, of
+}
+
+// typical is the median of a quantity over places of one line and step.
+type typical struct {
+	place
+	value float64
+}
+
+// medians are those of a side, in the order of their first places; none where the quantity has no
+// number.
+func medians(side []place, of func(p place) float64) (out []typical) {
+	type at struct {
+		line table.Key
+		step float64
+	}
+	values := make(map[at][]float64)
+	var first []place
+	for _, p := range side {
+		k := at{p.line, p.Number("h")}
+		if values[k] == nil {
+			first = append(first, p)
+		}
+		values[k] = append(values[k], of(p))
+	}
+	for _, p := range first {
+		there := slices.DeleteFunc(values[at{p.line, p.Number("h")}], math.IsNaN)
+		if _, median, _ := spread(there); isFinite(median) {
+			out = append(out, typical{p, median})
+		}
+	}
+	return out
 }
 
 // epochLine is the line Kηω = 1 across a panel.
@@ -241,10 +283,11 @@ func regimeMap(f *Figure, shown []place, x, y axis) (row []*panel) {
 	titles, of := sides(shown)
 	for i, side := range of {
 		p := &panel{Title: titles[i], X: x, Y: y, Series: slices.Clone(lines), Words: words}
+		ratios := medians(side, func(p place) float64 { return p.ratio })
 		for j, class := range ratioClasses {
 			s := curve{Name: class.label, Style: class.style}
-			for _, at := range side {
-				if at.ratio < class.below && (j == 0 || at.ratio >= ratioClasses[j-1].below) {
+			for _, at := range ratios {
+				if at.value < class.below && (j == 0 || at.value >= ratioClasses[j-1].below) {
 					s.X = append(s.X, at.Number("k_eta_omega"))
 					s.Y = append(s.Y, at.Number("c_over_omega"))
 				}
@@ -294,11 +337,21 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	all := []minibatch.Regime{minibatch.OrdersRegime, minibatch.BetweenRegime, minibatch.HeatRegime}
 	for _, r := range all {
 		if span, ok := first[r]; ok {
-			middle := float64(span[0]+span[1]) / 2 / fine
-			words = append(words, word{x.at(middle), y.at(0.03), string(r)})
+			from, to := x.at(float64(span[0])/fine), x.at(float64(span[1])/fine)
+			if from < 1 { // the line Kηω = 1 goes through no word
+				to = min(to, 1)
+			}
+			words = append(words, word{math.Sqrt(from * to), y.at(0.05), string(r)})
 		}
 	}
-	return []curve{orders, heat}, words
+	// Below C/ω = Kηω the law of orders is less than what is left of the heat.
+	corner := orders.X[0]
+	rest := curve{Name: "orders | rest of heat", Style: look,
+		X: []float64{x.Low, corner}, Y: []float64{x.Low, corner}}
+	words[0].Y = math.Sqrt(corner)
+	words = append(words, word{words[0].X, y.at(0.05), "rest of heat"})
+	words = append(words, word{1.6, y.at(0.95), "Kηω = 1"})
+	return []curve{orders, heat, rest}, words
 }
 
 // row makes the panels of a quantity: lines of places that differ in the step alone.
@@ -316,26 +369,20 @@ func (q regimeQuantity) row(shown []place, x axis, styles map[string]style) (row
 		} else {
 			own.Low, own.High = -0.1, 1.5
 		}
-		p := &panel{X: x, Y: own, Series: []curve{epochLine(own)}}
+		p := &panel{X: x, Y: own, Series: []curve{epochLine(own)}, Note: q.note}
 		if q.column == "ratio" {
-			theory := curve{Name: "theory", Style: dotted(1)}
-			for i := range 101 {
-				at := x.at(float64(i) / 100)
-				theory.X = append(theory.X, at)
-				theory.Y = append(theory.Y, minibatch.HeatLeft(at, 0.01))
-			}
-			p.Series = append(p.Series, theory)
+			p.Series = append(p.Series, heatLeft(side, x, styles)...)
 		}
 		var keys []table.Key
 		lines := make(map[table.Key]*curve)
-		for _, at := range side {
+		for _, at := range medians(side, q.of) {
 			l := lines[at.line]
 			if l == nil {
 				l = &curve{Name: at.of, Style: styles[at.of]}
 				lines[at.line], keys = l, append(keys, at.line)
 			}
-			if v := q.of(at); !q.log || v > 0 {
-				l.X, l.Y = append(l.X, at.Number("k_eta_omega")), append(l.Y, v)
+			if !q.log || at.value > 0 {
+				l.X, l.Y = append(l.X, at.Number("k_eta_omega")), append(l.Y, at.value)
 			}
 		}
 		for _, key := range keys {
@@ -345,6 +392,32 @@ func (q regimeQuantity) row(shown []place, x axis, styles map[string]style) (row
 		row = append(row, p)
 	}
 	return row
+}
+
+// heatLeft are the curves of Theorem 4: for each friction of exact places in its colour, and for
+// chains that of small friction, which theirs is.
+func heatLeft(side []place, x axis, styles map[string]style) (out []curve) {
+	frictions := map[string]float64{"": 0.01}
+	names := []string{""}
+	if side[0].kind() == exactKind {
+		names = distinct.Of(side, func(p place) string { return p.of })
+		for _, p := range side {
+			frictions[p.of] = p.Number("c_over_omega")
+		}
+	}
+	for _, name := range names {
+		theory := curve{Name: "theory", Style: dotted(1)}
+		if s, ok := styles[name]; ok {
+			theory.Style.Color = s.Color
+		}
+		for i := range 101 {
+			at := x.at(float64(i) / 100)
+			theory.X = append(theory.X, at)
+			theory.Y = append(theory.Y, minibatch.HeatLeft(at, frictions[name]))
+		}
+		out = append(out, theory)
+	}
+	return out
 }
 
 // ascend sorts the points of a curve by x.

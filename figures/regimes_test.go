@@ -12,7 +12,8 @@ import (
 	"hambench/oracle"
 )
 
-// regimesStudy has chains on boston, ω = 50, in each regime, and an exact problem of ω = 2.
+// regimesStudy has chains on boston, ω = 50, in each regime, and exact problems of ω = 2, whose errors
+// are 1, 3 and 9 times those of the first.
 func regimesStudy(t *testing.T) (bench.Plan, memory) {
 	t.Helper()
 	var cells []bench.Cell
@@ -34,7 +35,11 @@ func regimesStudy(t *testing.T) (bench.Plan, memory) {
 	}
 	text := json.RawMessage(`{"kind":"gaussian","friction":1,"batches":[{"precision":[[3]],"shift":[0]},{"precision":[[5]],"shift":[0]}]}`)
 	p := planOf(t, bench.Study{ID: "regimes", Title: "Laws", Cells: jobs(cells...), Figure: &bench.FigureSpec{Kind: "regimes"},
-		Exact: []bench.ExactJob{{Purpose: bench.OfRegimes, Exact: bench.Exact{Name: "a", Problem: text, Integrator: "exact", Inner: 1}}}})
+		Exact: []bench.ExactJob{
+			{Purpose: bench.OfRegimes, Exact: bench.Exact{Name: "a", Problem: text, Integrator: "exact", Inner: 1}},
+			{Purpose: bench.OfRegimes, Exact: bench.Exact{Name: "b", Problem: text, Integrator: "exact", Inner: 1}},
+			{Purpose: bench.OfRegimes, Exact: bench.Exact{Name: "c", Problem: text, Integrator: "exact", Inner: 1}},
+		}})
 	m := stored(p.Cells, func(c bench.Cell) (float64, bool) {
 		switch { // the floor is 0.09, heat goes with η/C
 		case c.Batches == 1:
@@ -44,17 +49,19 @@ func regimesStudy(t *testing.T) (bench.Plan, memory) {
 		}
 		return 0.09 + 1000*c.Step*c.Step, true
 	}).changed(func(r *bench.Result) { r.Scales = &oracle.Scales{Omega: 50, Spread: 3} })
-	var rows []certify.Row
-	for scheme, power := range map[string]float64{"reshuffle": 2, "replacement": 1} {
-		o := certify.Observable{Name: "theta.cov"}
-		steps := []float64{0.05, 0.2}
-		for _, h := range steps {
-			o.Errors = append(o.Errors, certify.Number(math.Pow(h, power)))
+	m.rows = map[string][]certify.Row{}
+	for i, job := range p.Exact {
+		for scheme, power := range map[string]float64{"reshuffle": 2, "replacement": 1} {
+			o := certify.Observable{Name: "theta.cov"}
+			steps := []float64{0.05, 0.2}
+			for _, h := range steps {
+				o.Errors = append(o.Errors, certify.Number(math.Pow(3, float64(i))*math.Pow(h, power)))
+			}
+			o.Resolution = make([]certify.Number, 2)
+			m.rows[job.Key] = append(m.rows[job.Key], certify.Row{Problem: job.Exact.Name, Integrator: "exact", Inner: 1, Scheme: scheme,
+				Steps: steps, Observables: []certify.Observable{o}})
 		}
-		o.Resolution = make([]certify.Number, 2)
-		rows = append(rows, certify.Row{Problem: "a", Integrator: "exact", Inner: 1, Scheme: scheme, Steps: steps, Observables: []certify.Observable{o}})
 	}
-	m.rows = map[string][]certify.Row{p.Exact[0].Key: rows}
 	return p, m
 }
 
@@ -65,7 +72,7 @@ func TestFigureOfRegimes(t *testing.T) {
 	out := made(t, p, m)
 	f := out.Figures[0]
 	at := func(row []any, column string) any { return row[slices.Index(f.Data.Columns, column)] }
-	line, regions := 0, map[any]float64{}
+	line, rest, regions := 0, 0, map[any]float64{}
 	places := 0
 	for _, row := range f.Data.Rows {
 		x, _ := at(row, "k_eta_omega").(float64)
@@ -76,12 +83,18 @@ func TestFigureOfRegimes(t *testing.T) {
 					t.Errorf("the line Kηω = 1 is at %v", x)
 				}
 			}
+			if y := at(row, "c_over_omega"); at(row, "name") == "orders | rest of heat" {
+				if rest++; x != y {
+					t.Errorf("the line C/ω = Kηω has the end %v, %v", x, y)
+				}
+			}
 		case "region":
 			regions[at(row, "name")] = x
 		case "place":
 			places++
 			h, k := at(row, "h").(float64), at(row, "K").(float64)
-			exact := at(row, "name") == "a"
+			name := at(row, "name").(string)
+			exact := name != "boston"
 			omega, friction := 50., at(row, "friction").(float64)
 			if exact {
 				omega = 2
@@ -98,6 +111,9 @@ func TestFigureOfRegimes(t *testing.T) {
 			case independent || k == 40:
 				excess, ratio = 100*h/friction, 1
 			}
+			if exact {
+				excess *= map[string]float64{"a": 1, "b": 3, "c": 9}[name]
+			}
 			for column, want := range map[string]float64{"excess": excess, "ratio": ratio,
 				"excess_over_eta_c": excess * friction / h, "excess_over_eta2": excess / h / h} {
 				if got, _ := at(row, column).(float64); math.Abs(got-want) > 1e-9*want {
@@ -106,10 +122,10 @@ func TestFigureOfRegimes(t *testing.T) {
 			}
 		}
 	}
-	if line != 2 || places != 28 {
-		t.Errorf("%d ends of the line Kηω = 1 and %d places, want 2 and 28", line, places)
+	if line != 2 || rest != 2 || places != 36 {
+		t.Errorf("%d ends of the line Kηω = 1, %d of C/ω = Kηω, and %d places, want 2, 2 and 36", line, rest, places)
 	}
-	if !(regions["orders"] < 0.3 && regions["between"] > 0.3 && regions["between"] < 3 && regions["heat"] > 3) {
+	if !(regions["orders"] < 0.3 && regions["between"] > 0.3 && regions["between"] < 3 && regions["heat"] > 3 && regions["rest of heat"] < 0.3) {
 		t.Errorf("regions at %v", regions)
 	}
 	for _, row := range f.panels {
@@ -119,7 +135,11 @@ func TestFigureOfRegimes(t *testing.T) {
 			}
 		}
 	}
-	if n := len(f.panels); n != 4 || len(f.panels[0]) != 2 || len(f.panels[0][0].Words) != 3 {
+	// Problems that differ in nothing else are one line, of their median; the line at 1 stands before it.
+	if s := f.panels[3][0].Series; len(s) != 2 || len(s[1].Y) != 2 || math.Abs(s[1].Y[0]-3) > 1e-9 || math.Abs(s[1].Y[1]-3) > 1e-9 {
+		t.Errorf("exact errors over η² are drawn as %+v, want a line at 3", s[1:])
+	}
+	if n := len(f.panels); n != 4 || len(f.panels[0]) != 2 || len(f.panels[0][0].Words) != 5 {
 		t.Errorf("%d rows of panels", n)
 	}
 }
