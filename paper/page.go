@@ -34,10 +34,15 @@ func title(decisions []Decision) string {
 	switch {
 	case len(decisions) > 0 && decisions[0].Own:
 		return "The claims of " + decisions[0].By
-	case slices.ContainsFunc(decisions, func(d Decision) bool { return d.By == "paper" }):
+	case ofPaper(decisions):
 		return "The claims of the paper"
 	}
 	return "Claims beyond the paper"
+}
+
+// ofPaper reports whether any of the claims is the paper's.
+func ofPaper(decisions []Decision) bool {
+	return slices.ContainsFunc(decisions, func(d Decision) bool { return d.By == "paper" })
 }
 
 //go:embed claims.txt.tmpl claims.md.tmpl
@@ -45,8 +50,9 @@ var pageTexts embed.FS
 
 // A | in a text must not cut a cell of a Markdown table.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"own":  func(d []Decision) bool { return len(d) > 0 && d[0].Own },
-	"cell": func(s string) string { return strings.ReplaceAll(s, "|", `\|`) },
+	"own":     func(d []Decision) bool { return len(d) > 0 && d[0].Own },
+	"ofPaper": ofPaper,
+	"cell":    func(s string) string { return strings.ReplaceAll(s, "|", `\|`) },
 }).ParseFS(pageTexts, "*"))
 
 // page is what the templates show.

@@ -46,6 +46,13 @@ func TestTitlesSayWhoseTheClaimsAre(t *testing.T) {
 		if got := title(of); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+		var page strings.Builder
+		if err := WriteMarkdown(&page, of, "quick"); err != nil {
+			t.Fatal(err)
+		}
+		if ofPaper := strings.Contains(page.String(), "Claims of Franzese"); ofPaper != (want == "The claims of the paper") {
+			t.Errorf("%s: the page starts with %.200s", want, page.String())
+		}
 	}
 }
 
