@@ -17,16 +17,17 @@ import (
 // changes one thing of it.
 type laterTruth struct {
 	order     func(study, integrator, scheme string) float64
-	reshuffle float64                                 // error in random orders over that in symmetric sweeps
-	critical  func(m int, curvature int) float64      // step
-	large     func(h, critical float64) float64       // svrg's error above the critical step
-	known     func(estimator, scheme string) bool     // whether the order is
-	bias      func(integrator, scheme string) float64 // over what its energy error makes of it
-	psgld     func(h float64) float64                 // error of pSGLD
-	gamma     float64                                 // what Γ takes from it
-	midpoint  float64                                 // its mean squared error over that of leapfrog
-	predicted func(s float64) float64                 // constant of η² at a crossing
-	crossing  func(seed int, scheme string) float64   // distance above the floor
+	reshuffle float64                                          // error in random orders over that in symmetric sweeps
+	critical  func(m int, curvature int) float64               // step
+	large     func(h, critical float64) float64                // svrg's error above the critical step
+	known     func(estimator, scheme string) bool              // whether the order is
+	bias      func(integrator, scheme string) float64          // over what its energy error makes of it
+	psgld     func(h float64) float64                          // error of pSGLD
+	gamma     float64                                          // what Γ takes from it
+	learning  func(seed int, h float64, scheme string) float64 // pSGLD's learning coefficient, over λ
+	midpoint  float64                                          // its mean squared error over that of leapfrog
+	predicted func(s float64) float64                          // constant of η² at a crossing
+	crossing  func(seed int, scheme string) float64            // distance above the floor
 	regimes   regimesTruth
 }
 
@@ -52,6 +53,9 @@ func trueLater() laterTruth {
 		bias:      func(string, string) float64 { return 1 },
 		psgld:     func(h float64) float64 { return 0.95 - 17*h },
 		gamma:     0.01, midpoint: 0.5,
+		learning: func(seed int, h float64, scheme string) float64 {
+			return 1.1 + 0.01*float64(seed%3) + when(h < 0.0005, 0.9) - when(h < 0.0005 && scheme == "replacement", 0.3)
+		},
 		predicted: func(s float64) float64 { return math.Pow(s, 0.9) },
 		crossing: func(seed int, scheme string) float64 {
 			return 0.01*float64(seed%3) + 0.2*when(scheme == "replacement", 1)
@@ -145,6 +149,20 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 					row.Values = map[string]float64{"gamma": gamma}
 				}
 				m.putExact(t, &p, bench.Evidence{Purpose: study, Row: row})
+			}
+		}
+	case "learning-psgld":
+		for model, lambda := range map[string]float64{"3,3,3/1": 4, "4,3,4/1": 6, "3,2,2,3/1": 3} {
+			for seed := range 6 {
+				for _, scheme := range []string{"full", "replacement"} {
+					for _, h := range []float64{0.001, 0.00001} {
+						m.putResult(&p, bench.Result{Scores: map[string]float64{"llc": lambda * l.learning(seed, h, scheme)}, Cell: bench.Cell{
+							Observe: bench.Learning, Dataset: "none", Model: "linear-net:" + model, Integrator: "psgld", Estimator: "plain", Inner: 1,
+							Batches: 1 + 9*int(when(scheme == "replacement", 1)), Step: h, Samples: 500, Seed: uint64(seed),
+						}})
+						p.Cells[len(p.Cells)-1].Cell.Scheme = scheme
+					}
+				}
 			}
 		}
 	case bench.OfMidpoint:
@@ -300,6 +318,13 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 		{"psgld-gamma", func(l *laterTruth) { l.gamma = 0.3 }, Refuted},
 		{"psgld-rises", func(l *laterTruth) { l.psgld = func(float64) float64 { return 0.1 } }, Refuted},
 		{"psgld-limit", func(l *laterTruth) { l.psgld = func(float64) float64 { return 0.3 } }, Refuted},
+		{"psgld-learning", func(l *laterTruth) { l.learning = func(int, float64, string) float64 { return 1.1 } }, Refuted},
+		{"psgld-learning", func(l *laterTruth) {
+			l.learning = func(seed int, h float64, _ string) float64 { return 1.1 + 0.3*float64(seed%2) + when(h < 0.0005, 0.9) }
+		}, NotDecided},
+		{"psgld-learning-batches", func(l *laterTruth) {
+			l.learning = func(seed int, _ float64, _ string) float64 { return 1.1 + 0.01*float64(seed%3) }
+		}, Refuted},
 		{"midpoint-order", orders("midpoint", "full", 2), Refuted},
 		{"midpoint-order", orders("midpoint", "reshuffle", 1), Refuted},
 		{"midpoint-budget", func(l *laterTruth) { l.midpoint = 1.2 }, Refuted},
