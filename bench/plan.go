@@ -280,9 +280,8 @@ func Plans(s *store.Store, profile string) ([]Plan, error) {
 		return cmp.Or(cmp.Compare(a.byName(), b.byName()), cmp.Compare(a.Place, b.Place))
 	})
 	return slices.DeleteFunc(slices.Clone(plans), func(p Plan) bool {
-		return profile != "" && p.Profile != profile && slices.ContainsFunc(plans, func(o Plan) bool {
-			return o.sameStudy(p) && o.Profile == profile
-		})
+		own := func(o Plan) bool { return o.sameStudy(p) && o.Profile == profile }
+		return profile != "" && p.Profile != profile && slices.ContainsFunc(plans, own)
 	}), nil
 }
 

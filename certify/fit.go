@@ -259,10 +259,10 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 	return f
 }
 
-// unfallen finds an error of order 0 where an auxiliary variable remembers steps, whose powers need
-// not be whole: one that is seen at all steps, and at the smallest is at least half of what it is at
-// one thirty times as large. Its size is that at the smallest step, and it is as uncertain as it
-// changes over the last three.
+// unfallen finds an error of order 0 where an auxiliary variable remembers steps, whose powers
+// need not be whole: one that is seen at all steps, and at the smallest is at least half of what
+// it is at one thirty times as large. Its size is that at the smallest step, and it is as
+// uncertain as it changes over the last three.
 func unfallen(nodes []node, size func([]float64) float64) (c coefficient) {
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.h, b.h) })

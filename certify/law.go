@@ -30,7 +30,8 @@ func (p *Problem) Draws(n int, rng *rand.Rand) ([][]float64, error) {
 	var c mat.Cholesky
 	c.Factorize(mat.NewSymDense(p.Dim(), target.Precision)) // definite: checkMean
 	var centre mat.VecDense
-	_ = c.SolveVecTo(&centre, mat.NewVecDense(p.Dim(), target.Shift)) // ill-conditioned is no matter
+	// That the matrix is ill-conditioned is no matter.
+	_ = c.SolveVecTo(&centre, mat.NewVecDense(p.Dim(), target.Shift))
 	var upper mat.TriDense
 	c.UTo(&upper)
 	for i := range n {

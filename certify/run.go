@@ -334,7 +334,8 @@ func (p *Problem) Takes(m integrators.Integrator) error {
 	case m.Variables != nil && p.Kind == Scalar && !fewOfStatedLaw(m, p.Friction):
 		return usage.Errorf("integrator %q has auxiliary variables, and problem %q of kind "+
 			"scalar takes one or two numbers beside position and momentum, each of a law that is "+
-			"stated to be normal, positive or open: want a problem of kind gaussian", m.Name, p.Name)
+			"stated to be normal, positive or open: want a problem of kind gaussian", m.Name,
+			p.Name)
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func (t tests) column(name string, p pooled) (c Column, z []float64) {
 		Name: name, ReferenceEffective: s.location.ref.size, Effective: s.location.own.size,
 		location: s.location, scale: s.scale,
 		stray:    p.farthest(s.location.ref.size / float64(p.split)),
-		Location: t.of(s.location, t.columns), Scale: t.scale(s.scale, t.columns), Shape: Test{P: 1},
+		Location: t.of(s.location, t.columns), Scale: t.scale(s.scale, t.columns),
+		Shape: Test{P: 1},
 	}
 	c.ReferenceMean, c.ReferenceSD = meanSD(p.x[:p.split])
 	c.Mean, c.SD = meanSD(p.x[p.split:])

@@ -55,8 +55,8 @@ const window = 6
 
 // averageOf estimates the integrated autocorrelation time as 1/2 + Σ ρ(t) over the lags up
 // to the first M that is at least window times it, and at least `least`: a score may have a small
-// part that is slow, which a window of its own would miss. The autocovariances are about the mean of
-// all chains, with the number of all values as divisor, so that chains that differ in their
+// part that is slow, which a window of its own would miss. The autocovariances are about the mean
+// of all chains, with the number of all values as divisor, so that chains that differ in their
 // means have a long time. The relative variance of the estimate is 2(2M + 1)/n, which is that
 // of n/(2M + 1) degrees of freedom. It overwrites d, which is as long as x.
 func averageOf(x, d []float64, chains []int, least int) average {

@@ -103,8 +103,8 @@ var (
 			bound: certify.EnergyBound, legend: "bound for Verlet",
 			caption: "The bias of the covariance of θ, in coordinates in which the target is " +
 				"N(0, I), against the variance of the change of energy in a step without " +
-				"friction, as the step's own batch has it. A step is a point. Grey: what both are for a " +
-				"velocity Verlet step between half steps of friction on a normal target of one " +
+				"friction, as the step's own batch has it. A step is a point. Grey: what both are " +
+				"for a velocity Verlet step between half steps of friction on a normal target of one " +
 				"frequency, a bound for all others (Robnik, Cohn-Gordon & Seljak, " +
 				"arXiv 2412.08876).",
 		},

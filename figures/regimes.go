@@ -492,8 +492,8 @@ func (d *drawing) exponents(all []place) {
 		}
 	}
 	d.table(d.plan.ID+"-exponents", lines, "Excess ∝ ηᵃCᵇ, by least squares of logarithms; ±: "+
-		"half of the 95 % interval, of a data set by the scatter of its points, of the mean by that of "+
-		"data sets. Independent batches (replacement) are under heat at every step.",
+		"half of the 95 % interval, of a data set by the scatter of its points, of the mean by that "+
+		"of data sets. Independent batches (replacement) are under heat at every step.",
 		"The law of heat has a = 1 and b = −1, and a + b = 0 where distances saturate; the law of "+
 			"orders has a = 2 and b = 0.")
 }

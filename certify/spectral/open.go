@@ -60,8 +60,8 @@ const (
 	openMargin = 1.1
 	// mostSettling bounds the coarse solutions by which laws are found.
 	mostSettling = 20
-	// escaped is how many coarse solutions in a row place a variable far out on one side, of a chain
-	// that has no law.
+	// escaped is how many coarse solutions in a row place a variable far out on one side, of a
+	// chain that has no law.
 	escaped = 10
 	// farthestLog bounds logarithms that are looked for.
 	farthestLog = 600
@@ -220,8 +220,8 @@ func (p *Chain) moved(v int, from []float64) []float64 {
 				at := from[i/len(nodes.nodes)]
 				others[v].mean = at
 				to := p.space.coordinates(p.in, z[i])[1+v]
-				sum[i/len(nodes.nodes)] += nodes.weights[i%len(nodes.nodes)] * weights[l] * (to - at) /
-					float64(len(p.forces))
+				weight := nodes.weights[i%len(nodes.nodes)] * weights[l]
+				sum[i/len(nodes.nodes)] += weight * (to - at) / float64(len(p.forces))
 			}
 		}
 	}

@@ -12,8 +12,9 @@
 //
 // Numbers are written with all their digits: reading them gives the same float64.
 //
-// [Read] reads draws of any program, in these and other formats, for judging them. [WriteProblem] writes a
-// posterior, its formula and its rows, so that another program can sample it.
+// [Read] reads draws of any program, in these and other formats, for judging them.
+// [WriteProblem] writes a posterior, its formula and its rows, so that another program can
+// sample it.
 package draws
 
 import (

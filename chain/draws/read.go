@@ -70,7 +70,8 @@ func join(all *compare.Side, side compare.Side) error {
 		}
 	}
 	if len(side.Names) > len(all.Names) {
-		i := slices.IndexFunc(side.Names, func(n string) bool { return !slices.Contains(all.Names, n) })
+		own := func(name string) bool { return !slices.Contains(all.Names, name) }
+		i := slices.IndexFunc(side.Names, own)
 		return fmt.Errorf("a column %s, which the first file has not", side.Names[i])
 	}
 	all.Gradients += side.Gradients
@@ -274,7 +275,8 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 		for name, v := range values {
 			j, ok := places[name]
 			if !ok {
-				return b.side, fmt.Errorf("draw %d has a %s, which the first one has not", line, name)
+				return b.side, fmt.Errorf("draw %d has a %s, which the first one has not", line,
+					name)
 			}
 			columns[j] = append(columns[j], v)
 		}
@@ -357,7 +359,8 @@ func PosteriorDB(folder, posterior string) (string, error) {
 	if err := json.Unmarshal(text, &p); err != nil || p.Reference == "" {
 		return "", usage.Errorf("posteriordb: posterior %s has no reference draws", posterior)
 	}
-	return filepath.Join(folder, "reference_posteriors", "draws", "draws", p.Reference+".json.zip"), nil
+	draws := filepath.Join(folder, "reference_posteriors", "draws", "draws")
+	return filepath.Join(draws, p.Reference+".json.zip"), nil
 }
 
 func isFolder(path string) bool {

@@ -127,7 +127,8 @@ func openZarr(folder string, want []string) (compare.Side, error) {
 			continue
 		}
 		a, err := m.array(version)
-		if err == nil && a.kind != 0 && (a.dims == nil || slices.Equal(a.dims[:2], []string{"chain", "draw"})) {
+		drawn := a.dims == nil || slices.Equal(a.dims[:2], []string{"chain", "draw"})
+		if err == nil && a.kind != 0 && drawn {
 			err = b.addArray(at, e.Name(), a, want)
 		}
 		if err != nil {
@@ -212,8 +213,8 @@ func (m meta) array(version int) (a array, err error) {
 			}
 		}
 		kind = map[string]string{"float64": "f8", "float32": "f4", "int64": "i8", "int32": "i4",
-			"int16": "i2", "int8": "i1", "uint64": "u8", "uint32": "u4", "uint16": "u2", "uint8": "u1",
-			"bool": "b1"}[m.DataType]
+			"int16": "i2", "int8": "i1", "uint64": "u8", "uint32": "u4", "uint16": "u2",
+			"uint8": "u1", "bool": "b1"}[m.DataType]
 	}
 	if len(kind) == 2 && strings.ContainsRune("fiub", rune(kind[0])) {
 		a.kind, a.size = kind[0], int(kind[1]-'0')
@@ -226,7 +227,8 @@ func (m meta) array(version int) (a array, err error) {
 			return a, fmt.Errorf("codec %s: want none, gzip, zlib, zstd or blosc", c)
 		}
 	}
-	if len(a.chunk) != len(a.shape) || slices.Contains(a.chunk, 0) || a.dims != nil && len(a.dims) != len(a.shape) {
+	if len(a.chunk) != len(a.shape) || slices.Contains(a.chunk, 0) ||
+		a.dims != nil && len(a.dims) != len(a.shape) {
 		return a, fmt.Errorf("chunks %v of the shape %v: want one length each", a.chunk, a.shape)
 	}
 	a.fill = math.NaN()
@@ -377,7 +379,8 @@ func unblosc(data []byte) (out []byte, err error) {
 	for i := 0; i*block < total; i++ {
 		length := min(block, total-i*block)
 		streams := 1
-		if flags&bloscWhole == 0 && element <= bloscHeader && length == block && block/element >= bloscStream {
+		if flags&bloscWhole == 0 && element <= bloscHeader && length == block &&
+			block/element >= bloscStream {
 			streams = element
 		}
 		at := word(bloscHeader + 4*i)

@@ -336,8 +336,8 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 	h.InSample = h.Likelihood
 	if n := split.TrainRows() * h.Draws * h.Chains; n > mostInSample {
 		h.InSample = false
-		fmt.Fprintf(f.stderr, "hambench: no log_likelihood and posterior_predictive: %d draws of %d "+
-			"training rows would be %d numbers, more than %d\n", h.Draws*h.Chains,
+		fmt.Fprintf(f.stderr, "hambench: no log_likelihood and posterior_predictive: %d draws of "+
+			"%d training rows would be %d numbers, more than %d\n", h.Draws*h.Chains,
 			split.TrainRows(), n, mostInSample)
 	}
 	f.Chains.InSample = func(ctx context.Context) (models.Target, error) {

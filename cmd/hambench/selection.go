@@ -233,7 +233,8 @@ func (f *selection) fixSteps(ctx context.Context, on, unavailable []string,
 			more = fmt.Sprintf(" (%d more to find)", left)
 		}
 		fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, C = %g, K = %d%s, is "+
-			"about %.3g%s\n", c.Integrator, c.Dataset, float64(c.Friction), c.Batches, inner, h, more)
+			"about %.3g%s\n", c.Integrator, c.Dataset, float64(c.Friction), c.Batches, inner, h,
+			more)
 	}
 	steps, err := f.keys.StableSteps(ctx, missing, f.Workers, tell)
 	maps.Copy(f.asked.Known, steps)
