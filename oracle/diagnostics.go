@@ -119,13 +119,9 @@ func autocovariance(x []float64, m float64, lag int) float64 {
 // which JSON cannot express.
 const maxRHat = 1e6
 
-// SplitRHat returns split-R̂ of chains of equal length (Gelman et al., BDA3,
-// 2013, equations 11.3–11.4): each chain is cut in two halves, and
-// the pooled variance is compared with the mean variance within a half.
-// Chains that are all constant and equal have 1.
-func SplitRHat(chains [][]float64) float64 { return rHat(halves(chains)) }
-
-// rHat is R̂ of chains as they are.
+// rHat is R̂ of chains as they are. Of halves of chains of equal length it is split-R̂ (Gelman
+// et al., BDA3, 2013, equations 11.3–11.4): the pooled variance is compared with the mean
+// variance within a half. Chains that are all constant and equal have 1.
 func rHat(parts [][]float64) float64 {
 	within, pooled := variances(parts)
 	switch {

@@ -20,6 +20,9 @@ func ar1(rng *rand.Rand, phi float64, chains, n int) [][]float64 {
 	return out
 }
 
+// splitRHat is rHat of the halves of chains.
+func splitRHat(chains [][]float64) float64 { return rHat(halves(chains)) }
+
 // AR(1) has lag-k autocorrelation φᵏ and effective sample size N(1−φ)/(1+φ).
 // The standard error of the autocorrelation is at most 1/√n = 0.01, of the
 // effective sample size about 5 %: four of each, seed pinned.
@@ -37,7 +40,7 @@ func TestDiagnosticsOfAR1(t *testing.T) {
 		if got := EffectiveSampleSize(x); math.Abs(got/want-1) > 0.2 {
 			t.Errorf("φ = %v: effective sample size %v, want %v", phi, got, want)
 		}
-		if got := SplitRHat(x); got > 1.01 {
+		if got := splitRHat(x); got > 1.01 {
 			t.Errorf("φ = %v: split-R̂ %v of stationary chains", phi, got)
 		}
 	}
@@ -47,12 +50,12 @@ func TestDiagnosticsOfAR1(t *testing.T) {
 // 4/3, pooled W/2 + 4/3 = 19/12, R̂ = √(19/6).
 func TestSplitRHatByHand(t *testing.T) {
 	x := []float64{1, 2, 3, 4}
-	if got, want := SplitRHat([][]float64{x, x}), math.Sqrt(19.0/6); math.Abs(got-want) > 1e-15 {
+	if got, want := splitRHat([][]float64{x, x}), math.Sqrt(19.0/6); math.Abs(got-want) > 1e-15 {
 		t.Errorf("split-R̂ %v, want %v", got, want)
 	}
 	// The middle draw of an odd chain belongs to neither half.
 	odd := []float64{1, 2, 99, 3, 4}
-	if got, want := SplitRHat([][]float64{odd, odd}), math.Sqrt(19.0/6); math.Abs(got-want) > 1e-15 {
+	if got, want := splitRHat([][]float64{odd, odd}), math.Sqrt(19.0/6); math.Abs(got-want) > 1e-15 {
 		t.Errorf("split-R̂ of an odd chain %v, want %v", got, want)
 	}
 }
@@ -69,10 +72,10 @@ func TestSplitRHatSeesWhatIsWrong(t *testing.T) {
 			x[i] += 2 * float64(i) / 200
 		}
 	}
-	if got := SplitRHat(shifted); got < 1.05 {
+	if got := splitRHat(shifted); got < 1.05 {
 		t.Errorf("one chain shifted by a deviation: %v", got)
 	}
-	if got := SplitRHat(trended); got < 1.05 {
+	if got := splitRHat(trended); got < 1.05 {
 		t.Errorf("a common trend of two deviations: %v", got)
 	}
 }
@@ -84,10 +87,10 @@ func TestDiagnosticsOfConstants(t *testing.T) {
 	if got := Autocorrelation(same[0], 1); got != 0 {
 		t.Errorf("autocorrelation %v", got)
 	}
-	if got := SplitRHat(same); got != 1 {
+	if got := splitRHat(same); got != 1 {
 		t.Errorf("split-R̂ %v of equal constants", got)
 	}
-	if got := SplitRHat(apart); got != maxRHat {
+	if got := splitRHat(apart); got != maxRHat {
 		t.Errorf("split-R̂ %v of differing constants", got)
 	}
 	if got := EffectiveSampleSize(same); got != 8 {

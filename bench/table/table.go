@@ -142,19 +142,6 @@ func (t *Table) Where(column string, values ...any) *Table {
 	return t.Filter(func(r Row) bool { return slices.Contains(want, r.Get(column)) })
 }
 
-// WhereAll returns the table of the rows whose values are the given ones, or one of
-// them where a list, a []any, is given.
-func (t *Table) WhereAll(values map[string]any) *Table {
-	for column, v := range values {
-		list, ok := v.([]any)
-		if !ok {
-			list = []any{v}
-		}
-		t = t.Where(column, list...)
-	}
-	return t
-}
-
 // Group holds the rows of a table that have the same values of some columns.
 type Group struct {
 	Key Key

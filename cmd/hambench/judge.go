@@ -104,12 +104,13 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 	c.Flags().BoolVar(&o.rebuild, "rebuild", false,
 		"take reference chains from --out, made there if missing, not those of the program")
 	const others = "problem reference posteriordb"
-	exclusive(c, "dataset "+others, "model "+others, "split "+others, "noise "+others,
-		"profile "+others, "precision "+others, "rebuild "+others, "checks "+others,
-		"problem posterior", "reference posterior", "scorecard dataset", "scorecard model",
-		"scorecard split", "scorecard noise", "scorecard profile", "scorecard precision",
-		"scorecard rebuild", "scorecard problem", "scorecard reference", "scorecard posterior",
-		"checks scorecard", "checks json", "checks page", "checks gradients")
+	exclusive(c, "problem posterior", "reference posterior", "scorecard problem",
+		"scorecard reference", "scorecard posterior", "checks json", "checks page",
+		"checks gradients")
+	const ofPosterior = "dataset model split noise profile precision rebuild checks"
+	for _, flag := range strings.Fields(ofPosterior) {
+		exclusive(c, flag+" "+others, "scorecard "+flag)
+	}
 	return c
 }
 
@@ -137,15 +138,11 @@ type judgement struct {
 func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) error {
 	var j judgement
 	var err error
-	if o.posteriorDB != "" {
-		if o.posterior == "" {
-			return usage.Errorf("--posteriordb: want --posterior NAME, too")
-		}
-		file, err := draws.PosteriorDB(o.posteriorDB, o.posterior)
-		if err != nil {
-			return err
-		}
-		o.references = []string{file}
+	if o.posteriorDB != "" && o.posterior == "" {
+		return usage.Errorf("--posteriordb: want --posterior NAME, too")
+	}
+	if o.references, err = o.referencesOf(o.references, o.posterior); err != nil {
+		return err
 	}
 	switch {
 	case o.problem != "":
@@ -183,6 +180,16 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 }
 
 var errRefused = errors.New("not draws of this law")
+
+// referencesOf returns the files of a posterior's references: those given or, if there are none
+// and posteriordb is, its own for the posterior.
+func (o judgeOptions) referencesOf(given []string, posterior string) ([]string, error) {
+	if given != nil || o.posteriorDB == "" {
+		return given, nil
+	}
+	file, err := draws.PosteriorDB(o.posteriorDB, posterior)
+	return []string{file}, err
+}
 
 // exactDraws is how many independent draws stand for an exact posterior.
 const exactDraws = 10_000
@@ -381,8 +388,8 @@ func printJudgement(w io.Writer, j judgement) error {
 // From says where they are from; the seconds are of all chains together.
 func printReference(w io.Writer, r *oracle.Reference, from string) error {
 	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, "+
-		"%s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains, len(r.Draws[0]),
-		r.Step, r.Friction, r.Thin<<r.Doublings, r.Precision, r.Seconds, from)
+		"%s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains,
+		len(r.Draws[0]), r.Step, r.Friction, r.Thin<<r.Doublings, r.Precision, r.Seconds, from)
 	self, cross := r.SelfDistance(), r.CrossCheck
 	fmt.Fprintf(w, "own error at most %.4f; self-distance %.3f (5-95 %%: %.3f-%.3f); "+
 		"Metropolis-corrected chain at %.3f with acceptance %.2f\n", r.OwnError.Upper,

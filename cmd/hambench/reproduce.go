@@ -267,24 +267,31 @@ func (r *reproduction) printEstimates() error {
 			"it shorter.")
 }
 
-// checkComplete lists the jobs that the store lacks.
-// References are not listed: one is missing only if cells that it judges are. Missing jobs
-// make an error, so that scripts can ask by the exit code.
-func (r *reproduction) checkComplete() error {
-	wanted, missing := 0, 0
+// missing returns the jobs that the store lacks, and how many are wanted. References are not
+// counted: one is missing only if cells that it judges are.
+func (r *reproduction) missing() (missing []sweep.Job, wanted int) {
 	for _, j := range sweep.Jobs(r.plans, r.Store) {
-		if j.Kind == store.Reference { // its cells are missing
+		if j.Kind == store.Reference {
 			continue
 		}
 		wanted++
 		if !j.Have {
-			missing++
-			fmt.Fprintf(r.stdout, "missing: %s: %v\n", j.Study, j)
+			missing = append(missing, j)
 		}
 	}
-	fmt.Fprintf(r.stdout, "%d jobs are missing, of %d\n", missing, wanted)
-	if missing > 0 {
-		return fmt.Errorf("incomplete: %d jobs are missing in %s", missing, r.Store.Dir())
+	return missing, wanted
+}
+
+// checkComplete lists the jobs that the store lacks.
+// They make an error, so that scripts can ask by the exit code.
+func (r *reproduction) checkComplete() error {
+	missing, wanted := r.missing()
+	for _, j := range missing {
+		fmt.Fprintf(r.stdout, "missing: %s: %v\n", j.Study, j)
+	}
+	fmt.Fprintf(r.stdout, "%d jobs are missing, of %d\n", len(missing), wanted)
+	if len(missing) > 0 {
+		return fmt.Errorf("incomplete: %d jobs are missing in %s", len(missing), r.Store.Dir())
 	}
 	return nil
 }

@@ -72,15 +72,12 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 		}
 		*to = append(*to, filepath.Join(folder, file.Name()))
 	}
-	if references == nil && o.posteriorDB != "" {
-		file, err := draws.PosteriorDB(o.posteriorDB, name)
-		if err != nil {
-			return nil, err
-		}
-		references = []string{file}
+	if references, err = o.referencesOf(references, name); err != nil {
+		return nil, err
 	}
 	if references == nil {
-		return nil, usage.Errorf("scorecard: %s has no file whose name begins with reference", folder)
+		return nil, usage.Errorf("scorecard: %s has no file whose name begins with reference",
+			folder)
 	}
 	for _, file := range own {
 		r, err := judgeFiles(references, []string{file}, o)

@@ -14,8 +14,6 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/slurm"
-	"hambench/bench/store"
-	"hambench/bench/sweep"
 	"hambench/internal/kernel"
 	"hambench/models/datasets"
 )
@@ -88,7 +86,7 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 		return err
 	}
 	missing, wanted := r.missing()
-	if missing == 0 {
+	if missing == nil {
 		fmt.Fprintf(r.stdout, "nothing is missing of %d jobs in %s; nothing was submitted: "+
 			"hambench reproduce --figures-only draws\n", wanted, r.Store.Dir())
 		return nil
@@ -99,7 +97,7 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	}
 	if r.dryRun {
 		fmt.Fprintf(r.stdout, "sbatch %s\n# %d of %d jobs are missing; nothing was submitted\n",
-			slurm.Quote(script), missing, wanted)
+			slurm.Quote(script), len(missing), wanted)
 		return nil
 	}
 	job, err := slurm.Submit(ctx, script)
@@ -108,22 +106,8 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	}
 	fmt.Fprintf(r.stdout, "submitted %d workers as job %s, %s: %d of %d jobs are missing; "+
 		"the same command submits again if workers were lost\n",
-		r.Tasks, job, r.Name, missing, wanted)
+		r.Tasks, job, r.Name, len(missing), wanted)
 	return nil
-}
-
-// missing counts the jobs that the store lacks, of those wanted.
-func (r *clusterRun) missing() (missing, wanted int) {
-	for _, j := range sweep.Jobs(r.plans, r.Store) {
-		if j.Kind == store.Reference { // counted by the cells that need it
-			continue
-		}
-		wanted++
-		if !j.Have {
-			missing++
-		}
-	}
-	return missing, wanted
 }
 
 // compose completes the job. Its name depends on what is computed and where it goes, so

@@ -104,8 +104,8 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 		if plan.ID == paper.StudyID { // the claims, which have a section of their own
 			continue
 		}
-		have := rows.WhereAll(map[string]any{"study": plan.ID, "origin": plan.Source(),
-			"missing": []any{false, nil}, "check": nil})
+		have := rows.Where("study", plan.ID).Where("origin", plan.Source()).
+			Where("missing", false, nil).Where("check", nil)
 		if have.Len() == 0 {
 			absent = append(absent, plan.ID)
 			continue
