@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hambench/certify"
+	"hambench/chain"
 	"hambench/chain/minibatch"
 	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
@@ -36,11 +37,9 @@ func (f *File) readExact(s section) {
 		if s.err != nil {
 			return
 		}
-		for _, j := range b.jobs() {
-			o, err := j.Exact.Options(f.Chains)
-			if err = cmp.Or(err, o.Check()); err != nil {
-				s.fail(fmt.Errorf("%s: %w", j.Exact.Name, err))
-			}
+		jobs := b.jobs()
+		s.fail(checkExact(jobs, f.Chains))
+		for _, j := range jobs {
 			of := digest([]any{j.Exact.Problem, j.Exact.InvMass})
 			if problems[j.Exact.Name] = cmp.Or(problems[j.Exact.Name],
 				of); problems[j.Exact.Name] != of {
@@ -53,6 +52,33 @@ func (f *File) readExact(s section) {
 			}
 		}
 	}
+}
+
+// checkExact returns the first mistake of a block's jobs, which names the problem.
+// Jobs that differ in the integrator alone are checked together: their engine is made, and their
+// schemes' visits are drawn, once.
+func checkExact(jobs []ExactJob, r chain.Registries) error {
+	var all []certify.Options
+	of := make(map[string]int)
+	for _, j := range jobs {
+		o, err := j.Exact.Options(r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", j.Exact.Name, err)
+		}
+		j.Exact.Integrator = ""
+		id := digest(j.Exact)
+		if i, ok := of[id]; ok {
+			all[i].Integrators = append(all[i].Integrators, o.Integrators...)
+		} else {
+			of[id], all = len(all), append(all, o)
+		}
+	}
+	for _, o := range all {
+		if err := o.Check(); err != nil {
+			return fmt.Errorf("%s: %w", o.Problem.Name, err)
+		}
+	}
+	return nil
 }
 
 // exactBlock is [[exact]]: every problem, friction, integrator, estimator and

@@ -37,58 +37,63 @@ func (m Scheme) CheckVisits(k int) error {
 	} else if _, listed := m.Visits.(Words); listed { // perhaps of some numbers of batches alone
 		fewer = k
 	}
-	length := max(1, m.Visits.Period(fewer))
-	index, words := m.Index(fewer, rand.New(rand.NewPCG(31, 7))), [][]int(nil)
-	for range max(2, mostChecked/length) {
-		w := make([]int, length)
-		for i := range w {
-			w[i] = index.Next()
+	index := m.Index(fewer, rand.New(rand.NewPCG(31, 7)))
+	word := make([]int, max(1, m.Visits.Period(fewer)))
+	draw := func() {
+		for i := range word {
+			word[i] = index.Next()
 		}
-		words = append(words, w)
 	}
-	law, err := m.law(fewer, words[0])
+	draw()
+	law, err := m.law(fewer, slices.Clone(word))
 	if err != nil {
 		return err
 	}
-	rate, pairRate := make(map[string]float64), make(map[string]float64)
+	place, rates := make(map[string]int), []float64(nil) // of words that differ
 	for _, w := range law {
-		rate[nameOf(w.Batches)] += w.Probability
+		name := string(nameOf(nil, w.Batches))
+		if _, twice := place[name]; !twice {
+			place[name], rates = len(rates), append(rates, 0)
+		}
+		rates[place[name]] += w.Probability
 	}
-	if len(rate) <= mostPaired {
-		for a, p := range rate {
-			for b, q := range rate {
-				pairRate[a+b] += p * q
+	var pairRates []float64
+	if len(rates) <= mostPaired {
+		for _, p := range rates {
+			for _, q := range rates {
+				pairRates = append(pairRates, p*q)
 			}
 		}
 	}
-	seen, pairs, before := make(map[string]float64), make(map[string]float64), ""
-	for i, w := range words {
-		now := nameOf(w)
-		if rate[now] == 0 {
+	seen, pairs := make([]float64, len(rates)), make([]float64, len(pairRates))
+	words, before, name := max(2, mostChecked/len(word)), 0, []byte(nil)
+	for i := range words {
+		name = nameOf(name[:0], word)
+		now, known := place[string(name)]
+		if !known || rates[now] == 0 {
 			return usage.Errorf("scheme %q states visits by %T, under which K = %d batches never "+
-				"come in the order %v: its Index drew that", m.Name, m.Visits, fewer, w)
+				"come in the order %v: its Index drew that", m.Name, m.Visits, fewer, word)
 		}
 		seen[now]++
-		if i%2 == 1 {
-			pairs[before+now]++
+		if i%2 == 1 && len(pairs) > 0 {
+			pairs[before*len(rates)+now]++
 		}
 		before = now
+		draw()
 	}
-	if unlikely(seen, rate, float64(len(words))) ||
-		unlikely(pairs, pairRate, float64(len(words)/2)) {
+	if unlikely(seen, rates, float64(words)) || unlikely(pairs, pairRates, float64(words/2)) {
 		return usage.Errorf("scheme %q states visits by %T: its Index draws orders of K = %d "+
 			"batches at other rates, or not independently", m.Name, m.Visits, fewer)
 	}
 	return nil
 }
 
-// nameOf is a word as a key of a map.
-func nameOf(word []int) string {
-	name := make([]byte, 0, 2*len(word))
+// nameOf appends a word as a key of a map.
+func nameOf(to []byte, word []int) []byte {
 	for _, i := range word {
-		name = binary.AppendVarint(name, int64(i))
+		to = binary.AppendVarint(to, int64(i))
 	}
-	return string(name)
+	return to
 }
 
 // law returns the words of the visits to k batches; of one order for ever, that of the first word.
@@ -121,17 +126,17 @@ func (m Scheme) law(k int, first []int) ([]Word, error) {
 // unlikely reports whether counts of n draws are so far from the rates that their law hardly
 // produces them: by Pearson's statistic, whose tail is at most e^−surprise above the bound of
 // Laurent & Massart (2000, lemma 1). What is rare counts together.
-func unlikely(counts, rates map[string]float64, n float64) bool {
+func unlikely(counts, rates []float64, n float64) bool {
 	sum, freedom, rare, expected := 0.0, -1.0, 0.0, 0.0
 	add := func(count, mean float64) {
 		sum += (count - mean) * (count - mean) / mean
 		freedom++
 	}
-	for word, p := range rates {
+	for i, p := range rates {
 		if n*p >= oftenEnough {
-			add(counts[word], n*p)
+			add(counts[i], n*p)
 		} else {
-			rare, expected = rare+counts[word], expected+n*p
+			rare, expected = rare+counts[i], expected+n*p
 		}
 	}
 	if expected >= oftenEnough {
