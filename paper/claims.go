@@ -191,8 +191,9 @@ func Rows(plans []bench.Plan, results bench.Results) *table.Table {
 // about its verdict.
 func Decide(claims []Claim, rows *table.Table) []Decision {
 	var out []Decision
+	e := newEvidence(rows)
 	for _, c := range claims {
-		f := c.decide(rows)
+		f := c.decide(e)
 		note := c.Notes[string(f.Verdict)] + c.Notes["any"]
 		if f.Verdict != NotDecided {
 			note += c.Notes["decided"]
@@ -207,13 +208,13 @@ func Decide(claims []Claim, rows *table.Table) []Decision {
 // decide decides by the rows that the cases select: by the claim's own function, by its
 // program, or by the statistic of each case. Where a case selects no rows, nothing is
 // decided, unless it is optional.
-func (c Claim) decide(rows *table.Table) Finding {
+func (c Claim) decide(e *evidence) Finding {
 	if c.Decide != nil {
-		return c.Decide(rows)
+		return c.Decide(e.all)
 	}
 	var of []*evaluation
 	for _, one := range c.Cases {
-		x := newEvaluation(one, rows)
+		x := newEvaluation(one, e)
 		if x.selected.Len() == 0 && !one.Optional {
 			return x.finish(x.nothing())
 		}

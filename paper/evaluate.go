@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -70,7 +71,7 @@ const defaultLevel = 0.99
 // statistic reads the rows, and is not used twice.
 type evaluation struct {
 	Case
-	all       *table.Table            // rows that the claim may read
+	*evidence
 	selected  *table.Table            // those of Where
 	what      string                  // names the numbers that are averaged
 	values    map[string]*replicate   // what was added, by name
@@ -78,9 +79,6 @@ type evaluation struct {
 	missing   int                     // cells without a result
 	left      map[string]splitsOf     // chains that were left out, by the reason
 	stability []Number                // counts of chains that diverged
-	failures  map[table.Key]float64   // checks that failed, by reference
-	nearest   map[string]float64      // the smallest distance that a reference judges
-	floors    map[table.Key]float64   // measured, by FloorColumns
 	read      []*table.Table          // rows that were selected, of either side of a ratio
 }
 
@@ -95,30 +93,41 @@ const (
 		"autocorrelation)"
 )
 
-// newEvaluation selects the rows of a case, and finds which references failed checks: of
-// the chains that record the number of failed checks, by data set and split; of the checks
-// in a store that has the references themselves, by reference.
-func newEvaluation(c Case, all *table.Table) *evaluation {
-	c.Level = cmp.Or(c.Level, defaultLevel)
-	x := &evaluation{
-		Case: c, all: all, what: c.Statistic + " of " + c.Of,
-		values: make(map[string]*replicate), left: make(map[string]splitsOf),
-		scale: func(x float64) float64 { return x }, failures: make(map[table.Key]float64),
-		nearest: make(map[string]float64),
-	}
-	for _, r := range all.Rows() {
+// evidence is the rows that claims may read, and what is found of them once for all claims.
+type evidence struct {
+	all      *table.Table
+	failures map[table.Key]float64        // checks that failed, by reference
+	nearest  map[string]float64           // the smallest distance that a reference judges
+	floors   func() map[table.Key]float64 // measured, by FloorColumns
+}
+
+// newEvidence finds which references failed checks: of the chains that record the number of
+// failed checks, by data set and split; of the checks in a store that has the references
+// themselves, by reference.
+func newEvidence(rows *table.Table) *evidence {
+	e := &evidence{rows, make(map[table.Key]float64), make(map[string]float64),
+		sync.OnceValue(func() map[table.Key]float64 { return Floors(rows) })}
+	for _, r := range rows.Rows() {
 		n, ks, by := r.Number("checks_failed"), r.Number("ks"), r.Text("oracle")
 		switch {
 		case n == n:
-			x.failures[r.Key("dataset", "split")] = n
+			e.failures[r.Key("dataset", "split")] = n
 		case r.Text("record") == bench.CheckRecord && r.Text("check") != oracle.OwnErrorCheck:
-			x.failures[r.Key("oracle")] += 1 - indicator(r.Get("pass").Truth())
+			e.failures[r.Key("oracle")] += 1 - indicator(r.Get("pass").Truth())
 		case ks == ks && !diverged(r):
-			x.nearest[by] = min(ks, cmp.Or(x.nearest[by], ks))
+			e.nearest[by] = min(ks, cmp.Or(e.nearest[by], ks))
 		}
 	}
-	if c.Of == aboveFloor {
-		x.floors = Floors(all)
+	return e
+}
+
+// newEvaluation selects the rows of a case.
+func newEvaluation(c Case, e *evidence) *evaluation {
+	c.Level = cmp.Or(c.Level, defaultLevel)
+	x := &evaluation{
+		Case: c, evidence: e, what: c.Statistic + " of " + c.Of,
+		values: make(map[string]*replicate), left: make(map[string]splitsOf),
+		scale: func(x float64) float64 { return x },
 	}
 	x.selected = x.rows(c.Where)
 	return x
@@ -325,7 +334,7 @@ func (x *evaluation) number(r table.Row) float64 {
 	case bench.ExcessColumn:
 		return excess(r)
 	case aboveFloor:
-		if floor, ok := x.floors[r.Key(FloorColumns...)]; ok {
+		if floor, ok := x.floors()[r.Key(FloorColumns...)]; ok {
 			return r.Number("ks") - floor
 		}
 		return excess(r)

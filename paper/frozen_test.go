@@ -153,7 +153,7 @@ func TestResultsFromBeforeTheFreezeAreMarked(t *testing.T) {
 		if made == "" {
 			continue // an empty cell is selected by no value
 		}
-		if f := c.decide(rows); f.Read != 1 || f.BeforeFreeze != want {
+		if f := c.decide(newEvidence(rows)); f.Read != 1 || f.BeforeFreeze != want {
 			t.Errorf("made %q: %d rows read, before the freeze %t, want 1 and %t", made, f.Read, f.BeforeFreeze, want)
 		}
 	}

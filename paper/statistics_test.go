@@ -75,7 +75,7 @@ func sixSets(factor, noise float64) *table.Table {
 
 // decideBy decides a claim of a user's study.
 func decideBy(c bench.DataClaim, rows *table.Table) Finding {
-	return Claim{Cases: []Case{{DataClaim: c}}}.decide(rows)
+	return Claim{Cases: []Case{{DataClaim: c}}}.decide(newEvidence(rows))
 }
 
 func TestStatisticsDecide(t *testing.T) {
@@ -245,7 +245,7 @@ func decidePairs(statistic string, low, high float64, rows *table.Table) Finding
 	c.Statistic, c.Of, c.Between = statistic, aboveFloor, limits(low, high)
 	c.Where = map[string][]any{"integrator": {"left"}}
 	c.Over = map[string][]any{"integrator": {"right"}}
-	return Claim{Cases: []Case{c}}.decide(rows)
+	return Claim{Cases: []Case{c}}.decide(newEvidence(rows))
 }
 
 // Statistics of pairs confirm, refute and leave open; the floor is the full batch's, not
@@ -565,7 +565,7 @@ func TestRatiosAreOfPairs(t *testing.T) {
 	one.Where = map[string][]any{"integrator": {"new"}}
 	decide := func(at string, over ...any) Finding {
 		one.At, one.Over = at, map[string][]any{"integrator": over}
-		return Claim{Cases: []Case{one}}.decide(rows)
+		return Claim{Cases: []Case{one}}.decide(newEvidence(rows))
 	}
 	for _, c := range []struct {
 		f     Finding

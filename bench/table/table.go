@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Column is a column of a table. All its values are of its kind, or none.
@@ -51,15 +50,32 @@ func New(list ...Column) *Table {
 	return &Table{columns: c}
 }
 
+// index is the place of a column. It panics if there is no such column.
+func (c *columns) index(column string) int {
+	i, ok := c.at[column]
+	if !ok {
+		panic(fmt.Sprintf("table: no column %q", column))
+	}
+	return i
+}
+
+// indices are the places of columns; none if there are no rows, of which none is asked.
+func (t *Table) indices(columns ...string) (at []int) {
+	if len(t.rows) == 0 {
+		return nil
+	}
+	for _, column := range columns {
+		at = append(at, t.columns.index(column))
+	}
+	return at
+}
+
 // Add adds a row; columns that values leaves out have none. It panics on a column that
 // is not there, and on a value of another kind than its column's.
 func (t *Table) Add(source any, values map[string]any) {
 	row := Row{source, t.columns, make([]Value, len(t.columns.list))}
 	for name, v := range values {
-		i, ok := t.columns.at[name]
-		if !ok {
-			panic(fmt.Sprintf("table: no column %q", name))
-		}
+		i := t.columns.index(name)
 		row.values[i] = Of(v)
 		if k := row.values[i].kind; k != None && k != t.columns.list[i].Kind {
 			panic(fmt.Sprintf("table: column %q of kind %v: %v", name, t.columns.list[i].Kind, v))
@@ -88,13 +104,7 @@ func (t *Table) Rows() []Row { return t.rows }
 func (t *Table) Len() int { return len(t.rows) }
 
 // Get returns the value of a column. It panics if there is no such column.
-func (r Row) Get(column string) Value {
-	i, ok := r.of.at[column]
-	if !ok {
-		panic(fmt.Sprintf("table: no column %q", column))
-	}
-	return r.values[i]
-}
+func (r Row) Get(column string) Value { return r.values[r.of.index(column)] }
 
 // Number returns the number of a column; NaN if there is none.
 func (r Row) Number(column string) float64 { return r.Get(column).Number() }
@@ -111,14 +121,22 @@ func (k Key) String() string { return k.encoded }
 
 // Key returns the key of the row's values of some columns.
 func (r Row) Key(columns ...string) Key {
-	var b strings.Builder
-	for i, name := range columns {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(r.Get(name).encoded())
+	var at []int
+	for _, column := range columns {
+		at = append(at, r.of.index(column))
 	}
-	return Key{b.String()}
+	return Key{string(r.appendKey(nil, at))}
+}
+
+// appendKey appends the values of the columns at some places, as a key has them.
+func (r Row) appendKey(to []byte, at []int) []byte {
+	for i, column := range at {
+		if i > 0 {
+			to = append(to, ' ')
+		}
+		to = r.values[column].appendTo(to)
+	}
+	return to
 }
 
 // Filter returns the table of the rows for which keep is true.
@@ -139,7 +157,8 @@ func (t *Table) Where(column string, values ...any) *Table {
 	for _, v := range values {
 		want = append(want, Of(v))
 	}
-	return t.Filter(func(r Row) bool { return slices.Contains(want, r.Get(column)) })
+	at := t.indices(column)
+	return t.Filter(func(r Row) bool { return slices.Contains(want, r.values[at[0]]) })
 }
 
 // Group holds the rows of a table that have the same values of some columns.
@@ -156,13 +175,15 @@ func (g Group) Get(column string) Value { return g.rows[0].Get(column) }
 // in which they first occur; without columns, one group of all, if there are any.
 func (t *Table) GroupBy(columns ...string) []Group {
 	var groups []Group
-	at := make(map[Key]int)
+	var key []byte // as a string only where a group is new
+	of, at := make(map[string]int), t.indices(columns...)
 	for _, r := range t.rows {
-		k := r.Key(columns...)
-		i, ok := at[k]
+		key = r.appendKey(key[:0], at)
+		i, ok := of[string(key)]
 		if !ok {
-			i, at[k] = len(groups), len(groups)
-			groups = append(groups, Group{k, &Table{columns: t.columns}})
+			i = len(groups)
+			groups = append(groups, Group{Key{string(key)}, &Table{columns: t.columns}})
+			of[groups[i].Key.encoded] = i
 		}
 		groups[i].rows = append(groups[i].rows, r)
 	}
@@ -172,8 +193,11 @@ func (t *Table) GroupBy(columns ...string) []Group {
 // Values returns the different values of a column, none among them if it occurs, in
 // the order in which they first occur.
 func (t *Table) Values(column string) (values []Value) {
-	for _, g := range t.GroupBy(column) {
-		values = append(values, g.Get(column))
+	seen, at := make(map[Value]bool), t.indices(column)
+	for _, r := range t.rows {
+		if v := r.values[at[0]]; !seen[v] {
+			seen[v], values = true, append(values, v)
+		}
 	}
 	return values
 }
@@ -183,8 +207,9 @@ func (t *Table) Varies(column string) bool { return len(t.Values(column)) > 1 }
 
 // Numbers returns the numbers of a column, without those that are missing or NaN.
 func (t *Table) Numbers(column string) (numbers []float64) {
+	at := t.indices(column)
 	for _, r := range t.rows {
-		if x := r.Number(column); x == x {
+		if x := r.values[at[0]].Number(); x == x {
 			numbers = append(numbers, x)
 		}
 	}
@@ -203,8 +228,9 @@ func (t *Table) Sort(columns ...string) *Table {
 				first[v] = i
 			}
 		}
+		at := t.indices(name)
 		slices.SortStableFunc(sorted.rows, func(a, b Row) int {
-			x, y := a.Get(name), b.Get(name)
+			x, y := a.values[at[0]], b.values[at[0]]
 			if x.kind == Text && y.kind == Text {
 				return cmp.Compare(first[x], first[y])
 			}

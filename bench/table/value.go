@@ -125,17 +125,17 @@ func (v Value) String() string {
 	return strconv.FormatFloat(v.Number(), 'f', -1, 64)
 }
 
-// encoded is a text that no other value has.
-func (v Value) encoded() string {
+// appendTo appends a text that no other value has.
+func (v Value) appendTo(b []byte) []byte {
 	switch {
 	case v.kind == Text:
-		return strconv.Quote(v.text)
+		return strconv.AppendQuote(b, v.text)
 	case v.kind == None:
-		return "-"
+		return append(b, '-')
 	case v.kind == Number && v.text == "":
-		return strconv.FormatFloat(v.Number(), 'g', -1, 64)
+		return strconv.AppendFloat(b, v.Number(), 'g', -1, 64)
 	}
-	return v.String()
+	return append(b, v.String()...)
 }
 
 // Compare orders values: none, then false and true, then numbers, of which NaN is the
