@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 
 	"hambench/bench"
@@ -60,15 +62,22 @@ func (m memory) changed(f func(r *bench.Result)) memory {
 // uci are the data sets that may be unavailable.
 var uci = []string{"boston", "concrete", "energy", "yacht", "ionosphere", "vehicle"}
 
+// studiesOf are the built-in studies by profile and unavailable sets: tests ask for the same ones.
+var studiesOf sync.Map
+
 // plan returns the plan of a built-in study. Jobs have their streams as keys,
 // so that no data are loaded.
 func plan(t testing.TB, profile, id string, unavailable ...string) bench.Plan {
 	t.Helper()
-	p, err := bench.LookupProfile(profile)
-	if err != nil {
-		t.Fatal(err)
+	load := func() ([]bench.Study, error) {
+		p, err := bench.LookupProfile(profile)
+		if err != nil {
+			return nil, err
+		}
+		return bench.Studies(p, datasets.Builtin(), models.Builtin(), unavailable...)
 	}
-	studies, err := bench.Studies(p, datasets.Builtin(), models.Builtin(), unavailable...)
+	made, _ := studiesOf.LoadOrStore(fmt.Sprint(profile, unavailable), sync.OnceValues(load))
+	studies, err := made.(func() ([]bench.Study, error))()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +90,7 @@ func plan(t testing.TB, profile, id string, unavailable ...string) bench.Plan {
 func planOf(t testing.TB, s bench.Study, unavailable ...string) bench.Plan {
 	t.Helper()
 	p := bench.Plan{Study: s, Unavailable: unavailable}
+	p.Exact, p.Cells = slices.Clone(p.Exact), slices.Clone(p.Cells) // the study is others', too
 	for i := range p.Exact {
 		p.Exact[i].Key = fmt.Sprint(i)
 		addMethod(t, &p, p.Exact[i].Exact.Integrator)
