@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"hambench/bench"
+	"hambench/internal/long"
 )
 
 // reader is a canvas that notes the texts written on it. Turned text is not
@@ -50,11 +51,15 @@ func (r *reader) FillString(f font.Face, at vg.Point, s string) {
 	r.texts = append(r.texts, placed{text: s, face: f, box: box, upright: r.turned == 0})
 }
 
-// everyFigure calls f with all figures of all profiles.
-func everyFigure(t *testing.T, f func(name string, s *Figure)) {
+// everyFigure calls f with all figures of all profiles, or with a sample of them: the profile with
+// the fewest panels, without the sets that may be missing, and the one with the most.
+func everyFigure(t *testing.T, all bool, f func(name string, s *Figure)) {
 	t.Helper()
 	for _, profile := range []string{"quick", "standard", "paper"} {
 		for _, unavailable := range [][]string{nil, uci} {
+			if sampled := profile == "quick" && unavailable != nil || profile == "paper" && unavailable == nil; !all && !sampled {
+				continue
+			}
 			for _, id := range []string{"methods", "integration-length", "friction", "bottleneck"} {
 				p := plan(t, profile, id, unavailable...)
 				f(fmt.Sprintf("%s %s, %d sets away", profile, id, len(unavailable)), figureOf(t, p, invent(p, nil)))
@@ -95,8 +100,16 @@ func clashes(s *Figure) (texts []placed, found []string) {
 
 // No text lies over another or beyond the page, and the font has every
 // character.
-func TestTextHasRoom(t *testing.T) {
-	everyFigure(t, func(name string, s *Figure) {
+func TestTextHasRoom(t *testing.T) { checkRoom(t, false) }
+
+func TestLongTextOfEveryProfileHasRoom(t *testing.T) {
+	long.Test(t)
+	checkRoom(t, true)
+}
+
+func checkRoom(t *testing.T, all bool) {
+	t.Helper()
+	everyFigure(t, all, func(name string, s *Figure) {
 		texts, found := clashes(s)
 		for _, f := range found {
 			t.Errorf("%s: %s", name, f)

@@ -389,12 +389,16 @@ func (s *sampled) records() (out Records) {
 		s.shown.Column+"_mean", s.shown.Column+"_sd", "self_mean", "self_p05", "self_p95",
 		s.shown.Column+"_median", s.shown.Column+"_min", s.shown.Column+"_max",
 		"share_diverged", "floor")
+	selves := make(map[*facet]band)
+	for _, p := range s.all() {
+		selves[p] = selfBand(p.Table)
+	}
 	for p, at := range s.points() {
 		row := fieldsOf(columns, at.Rows()[0])
 		if s.xObserved != nil {
 			row = append(row, at.x)
 		}
-		there, self := present(at.Table), selfBand(p.Table)
+		there, self := present(at.Table), selves[p]
 		out.add(append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
 			self.mean, self.low, self.high, at.y, at.low, at.high,
 			float64(lost(there))/float64(there.Len()), s.floors[p].of(at.line))...)
