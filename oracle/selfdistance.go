@@ -160,24 +160,27 @@ func newPool(draws [][][]float32) *pool {
 // over the others and over outputs.
 func (p *pool) distances() []float64 {
 	totals, largest := make([]float64, p.chains), make([]int, p.chains*p.chains)
+	below := make([]int, p.chains) // draws so far
 	for o, order := range p.order {
 		clear(largest)
-		below := make([]int, p.chains) // draws so far
+		clear(below)
+		first := 0 // of the draws with one value
 		for i, d := range order {
 			below[p.chain[d]]++
 			if !p.last[o][i] {
 				continue
 			}
-			for a, n := range below {
-				for b, m := range below[:a] {
-					at := a*p.chains + b
-					largest[at] = max(largest[at], n-m, m-n)
+			for ; first <= i; first++ { // the other chains' counts are as they were
+				chain := p.chain[order[first]]
+				of, n := largest[chain*p.chains:][:p.chains], below[chain]
+				for b, m := range below {
+					of[b] = max(of[b], n-m, m-n)
 				}
 			}
 		}
 		for a := range p.chains {
 			for b := range a {
-				n := float64(largest[a*p.chains+b])
+				n := float64(max(largest[a*p.chains+b], largest[b*p.chains+a]))
 				totals[a] += n
 				totals[b] += n
 			}
