@@ -5,9 +5,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
+
+	"hambench/internal/long"
 )
 
 // onTerminal returns what is written to a file, which has the width that COLUMNS
@@ -48,9 +51,17 @@ rows = ["data", "batch", "integrator", "step"]
 values = ["distance", "rmse", "mnll", "coverage", "ece", "ess", "lag1", "gradients", "seconds"]
 `
 
-// Every table fits the terminal. Those of claims and of the paper's studies are
-// tested where they are made, with their widths.
-func TestTablesFitTheTerminal(t *testing.T) {
+// Every table fits the terminal, on the narrowest one and on others. Those of claims and of
+// the paper's studies are tested where they are made, with their widths.
+func TestTablesFitTheTerminal(t *testing.T) { checkTablesFit(t, 80) }
+
+func TestLongTablesFitEveryTerminal(t *testing.T) {
+	long.Test(t)
+	checkTablesFit(t, 100, 200)
+}
+
+func checkTablesFit(t *testing.T, widths ...int) {
+	t.Helper()
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	inFolder(t, map[string]string{"mine.toml": wide})
 	_, draws, _ := call(t, "sample", "--dataset", "linear", "--integrator", "baoab", "--h", "0.05", "--samples", "20", "--predictions")
@@ -66,9 +77,9 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		{"judge", "--dataset", "linear", "draws.csv"},
 		{"certify", "--problem", "gaussian", "--integrator", "leapfrog", "--scheme", "full,replacement", "--stability", "--distance", "--budget", "1000"},
 	}
-	for _, columns := range []string{"80", "100", "200"} {
+	for _, width := range widths {
+		columns := strconv.Itoa(width)
 		t.Setenv("COLUMNS", columns)
-		width := map[string]int{"80": 80, "100": 100, "200": 200}[columns]
 		screens := make(map[string]string)
 		for _, args := range commands {
 			screens[strings.Join(args, " ")] = onTerminal(t, func(w *os.File) { run(context.Background(), w, io.Discard, args) })
