@@ -220,7 +220,8 @@ func TestNoVerdictIsFalse(t *testing.T) {
 	checkTrials(t, seeds, randomTrial, 0.05)
 }
 
-// checkTrials compares trials with the truth, and with the share that may be left open.
+// checkTrials compares trials with the truth, and with the share that may be left open: of a few
+// observables three standard deviations more.
 func checkTrials(t *testing.T, seeds []uint64, of func(*testing.T, uint64) trial, share float64) {
 	var next, asked, open atomic.Int64
 	t.Run("trials", func(t *testing.T) {
@@ -236,8 +237,9 @@ func checkTrials(t *testing.T, seeds []uint64, of func(*testing.T, uint64) trial
 		}
 	})
 	t.Logf("%d trials: %d of %d observables of well-posed problems are left open", len(seeds), open.Load(), asked.Load())
-	if float64(open.Load()) > share*float64(asked.Load()) {
-		t.Errorf("want at most %v left open", share)
+	n := float64(asked.Load())
+	if most := share*n + 3*math.Sqrt(share*(1-share)*n); float64(open.Load()) > most {
+		t.Errorf("want at most %.1f left open", most)
 	}
 }
 
@@ -290,10 +292,10 @@ func wideTrial(t *testing.T, seed uint64) trial {
 }
 
 // TestNoVerdictIsFalseOfEstimators does the same with estimators, masses, inner steps and more
-// batches, on a third as many problems. The gradients in saga's table are old: of 300 problems
-// 26 % of the observables were left open.
+// batches, on a third as many problems, or on 25. The gradients in saga's table are old: of 300
+// problems 26 % of the observables were left open.
 func TestNoVerdictIsFalseOfEstimators(t *testing.T) {
-	checkTrials(t, numbered((*verdictCount+2)/3), wideTrial, 0.4)
+	checkTrials(t, numbered(max(min(*verdictCount, 25), *verdictCount/3)), wideTrial, 0.3)
 }
 
 // Only the mean of the batches is a target: one batch may pull away from it, and
