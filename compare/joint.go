@@ -44,12 +44,20 @@ func (t tests) of(d difference, n int) Test {
 // scale returns a test of |z| as one of the ratio of deviations.
 func (t tests) scale(d difference, n int) Test {
 	w, ratio := d.width(t.level(n))/d.mean, math.Exp(d.value/d.mean)
-	return Test{ratio, ratio * math.Exp(-w), ratio * math.Exp(w), t.adjusted(d, n)}
+	high := min(ratio*math.Exp(w), math.MaxFloat64) // few degrees of freedom have no upper end
+	return Test{ratio, ratio * math.Exp(-w), high, t.adjusted(d, n)}
+}
+
+// shape returns a test of distribution functions, which differ by at most 1.
+func (t tests) shape(d difference, n int) Test {
+	x := t.of(d, n)
+	x.Low, x.High = max(x.Low, -1), min(x.High, 1)
+	return x
 }
 
 // column compares one column, and returns its normal scores, too.
 func (t tests) column(name string, p pooled) (c Column, z []float64) {
-	s := scoresOf(p, lags{})
+	s := scoresOf(p, limits{})
 	c = Column{
 		Name: name, ReferenceEffective: s.location.ref.size, Effective: s.location.own.size,
 		location: s.location, scale: s.scale,
@@ -61,10 +69,10 @@ func (t tests) column(name string, p pooled) (c Column, z []float64) {
 	c.Mean, c.SD = meanSD(p.x[p.split:])
 	n := t.columns * (cuts - 1)
 	for k, d := range s.shape {
-		c.Curve = append(c.Curve, Point{s.at[k], s.share[k], d.value, d.width(t.level(n))})
+		c.Curve = append(c.Curve, Point{s.at[k], s.share[k], d.value, min(d.width(t.level(n)), 1)})
 	}
 	if len(s.shape) > 0 {
-		c.Shape = t.of(s.shape[worstOf(s.shape)], n)
+		c.Shape = t.shape(s.shape[worstOf(s.shape)], n)
 	}
 	c.P = min(c.Location.P, c.Scale.P, c.Shape.P)
 	return c, s.z
@@ -113,7 +121,7 @@ func (t tests) joint(p pooled, z [][]float64, columns []Column) (worst []Joint,
 	}
 	slices.Sort(ofRef)
 	slices.Sort(ofOwn)
-	slow := lags{ofRef[len(ofRef)/2], ofOwn[len(ofOwn)/2]}
+	slow := limits{limit{lag: ofRef[len(ofRef)/2]}, limit{lag: ofOwn[len(ofOwn)/2]}}
 	correlation, pairs := t.correlations(p, z, columns)
 	return []Joint{correlation, t.directions(p, z, median(pairs), slow)}, pairs
 }
@@ -141,7 +149,8 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 			b := pairs[k].b
 			floats.MulTo(products.x, z[a], z[b])
 			of, in := columns[a].location.lags(), columns[b].location.lags()
-			all[k] = products.compare(lags{min(of.ref, in.ref), min(of.own, in.own)})
+			all[k] = products.compare(limits{limit{lag: min(of.ref.lag, in.ref.lag)},
+				limit{lag: min(of.own.lag, in.own.lag)}})
 		}
 	})
 	w := worstOf(all)
@@ -152,7 +161,7 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 // directions compares the laws of linear combinations of the whitened columns, and that of the
 // distance from their centre: each in scale and shape. Whitening uses both sides, in
 // proportion to the effective sizes of products, so that it suits neither better.
-func (t tests) directions(p pooled, z [][]float64, products difference, slow lags) Joint {
+func (t tests) directions(p pooled, z [][]float64, products difference, slow limits) Joint {
 	var names []string
 	var all [][]float64
 	least := min(products.own.size, products.ref.size)
@@ -187,7 +196,7 @@ func (t tests) directions(p pooled, z [][]float64, products difference, slow lag
 		j := Joint{"direction", names[k] + ", deviation", t.scale(s.scale, n), n}
 		if len(s.shape) > 0 {
 			d := s.shape[worstOf(s.shape)]
-			if shape := t.of(d, n); shape.P < j.P || shape.P == j.P && d.p() < s.scale.p() {
+			if shape := t.shape(d, n); shape.P < j.P || shape.P == j.P && d.p() < s.scale.p() {
 				j = Joint{"direction", names[k] + ", distribution function", shape, n}
 			}
 		}

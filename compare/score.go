@@ -100,6 +100,14 @@ func (a average) off(variance, freedom float64) average {
 	return a
 }
 
+// atMost returns the average with an effective size of at most a number that is not 0.
+func (a average) atMost(size float64) average {
+	if size > 0 {
+		a.size = min(a.size, size)
+	}
+	return a
+}
+
 // difference is a test of equal means of a score on both sides, before it is known how many
 // tests there are.
 type difference struct {
@@ -113,12 +121,13 @@ type difference struct {
 }
 
 // compare tests a score of all draws. Under one law the variance of the score is that of the
-// pooled draws. The windows are at least as long as slow's.
-func (p pooled) compare(slow lags) difference {
+// pooled draws. The windows are at least as long as slow's, and the sizes at most its sizes.
+func (p pooled) compare(slow limits) difference {
 	d := difference{
-		ref: averageOf(p.x[:p.split], p.scratch[:p.split], p.chains[:p.reference], slow.ref).
-			off(p.off, float64(max(1, p.reference-1))),
-		own: averageOf(p.x[p.split:], p.scratch[p.split:], p.chains[p.reference:], slow.own),
+		ref: averageOf(p.x[:p.split], p.scratch[:p.split], p.chains[:p.reference], slow.ref.lag).
+			off(p.off, float64(max(1, p.reference-1))).atMost(slow.ref.size),
+		own: averageOf(p.x[p.split:], p.scratch[p.split:], p.chains[p.reference:], slow.own.lag).
+			atMost(slow.own.size),
 	}
 	d.value = d.own.mean - d.ref.mean
 	m := stat.Mean(p.x, nil)
@@ -139,10 +148,19 @@ func (p pooled) compare(slow lags) difference {
 	return d
 }
 
-// lags are lengths of windows on both sides.
-type lags struct{ ref, own int }
+// limits are what a score takes over from another score of the same draws, on both sides: the
+// least length of a window and, if it is not 0, the largest effective size.
+type limits struct{ ref, own limit }
 
-func (d difference) lags() lags { return lags{d.ref.lag, d.own.lag} }
+type limit struct {
+	lag  int
+	size float64
+}
+
+// lags are the limits of the windows alone.
+func (d difference) lags() limits {
+	return limits{limit{lag: d.ref.lag}, limit{lag: d.own.lag}}
+}
 
 // freedomOf is that of a sum of variances 1/n and 1/m (Welch, 1947; Satterthwaite, 1946).
 func freedomOf(n, ofN, m, ofM float64) float64 {
@@ -246,8 +264,8 @@ type scores struct {
 	shape           []difference
 }
 
-// scoresOf makes the tests of a column of all draws, with windows as long as slow's.
-func scoresOf(p pooled, slow lags) scores {
+// scoresOf makes the tests of a column of all draws within the limits.
+func scoresOf(p pooled, slow limits) scores {
 	shares, order := ranked(p.x)
 	s := scores{z: normalScores(shares)}
 	of := p.like(s.z)
@@ -258,7 +276,9 @@ func scoresOf(p pooled, slow lags) scores {
 		of.x[i] = math.Abs(v)
 	}
 	s.scale = of.compare(slow)
-	least := min(s.location.own.size, s.location.ref.size)
+	// A side that was hardly ever beyond a cut does not show how long it stays there. Scores of all
+	// its draws do: no cut has a larger size than the location.
+	slow.ref.size, slow.own.size = s.location.ref.size, s.location.own.size
 	below := of // whether a draw is at most the value of a cut
 	var last float64
 	for k := 1; k < cuts; k++ {
@@ -279,7 +299,7 @@ func scoresOf(p pooled, slow lags) scores {
 		}
 		u := float64(n) / float64(len(p.x))
 		d := below.compare(slow)
-		if u*(1-u)*min(least, d.own.size, d.ref.size) < minCount {
+		if u*(1-u)*min(d.own.size, d.ref.size) < minCount {
 			continue
 		}
 		s.at, s.share = append(s.at, at), append(s.share, float64(ofRef)/float64(p.split))
@@ -292,12 +312,12 @@ func scoresOf(p pooled, slow lags) scores {
 // expected of right draws.
 type stray struct{ at, median, expected float64 }
 
-// farthest finds the stray of a column. Scores of ranks weigh a draw that is
-// off by a hundred deviations like one that is off by four: of ten in four hundred they see no
-// more than that they are ten. The reference's own tail tells more: its largest distances from the
-// median are taken to fall like a power (Hill, 1975), the smallest that 95 of 100 tails of such
-// distances have, and at most the eighth, since a bounded column has none. Of a reference in
-// which only that share of draws is independent, so few of the distances are.
+// farthest finds the stray of a column. Scores of ranks weigh a draw that is off by a hundred
+// deviations like one that is off by four: of ten in four hundred they see no more than that they
+// are ten. The reference's own tail tells more: its largest distances from the median are taken to
+// fall like a power (Hill, 1975), the smallest that 95 of 100 tails of such distances have, and at
+// most the eighth, since a bounded column has none. Of a reference in which only that share of
+// draws is independent, so few of the distances are.
 func (p pooled) farthest(independent float64) stray {
 	const most, power = 100, 8
 	ref := slices.Sorted(slices.Values(p.x[:p.split]))

@@ -407,6 +407,31 @@ func TestAxesWantManyDraws(t *testing.T) {
 	}
 }
 
+// Right draws with an effective size of about 50 in eight chains, which by chance were seldom
+// beyond a cut, and for a short time: by the cut alone they seem to be hardly correlated. Of 1500
+// such sets 20 are refused if sizes of cuts are not limited, and 10 if they are; these six are
+// refused in the first way only.
+func TestRareVisitsShowNoShortTime(t *testing.T) {
+	for _, k := range []uint64{36, 95, 117, 172, 287, 467} {
+		rng := rand.New(rand.NewPCG(k, 77))
+		ref := simulated(rng, laws[0], 4, 1000, 1, 1, right)
+		r, err := Sides(ref, simulated(rng, laws[0], 8, 1000, 1, 20, right))
+		if err != nil || r.Verdict != Accepted {
+			t.Errorf("set %d: %v, %s, %s", k, err, r.Verdict, r.Why)
+		}
+	}
+}
+
+// The interval of a ratio that is known with one degree of freedom has an upper end that JSON
+// cannot hold, and distribution functions differ by at most 1.
+func TestIntervalsAreNumbers(t *testing.T) {
+	d := difference{value: 0.1, mean: 0.8, error: 0.2, freedom: 1}
+	scale, shape := newTests(200).scale(d, 200), newTests(200).shape(d, 3000)
+	if math.IsInf(scale.High, 0) || scale.Low < 0 || shape.Low != -1 || shape.High != 1 {
+		t.Errorf("scale %v, shape %v", scale, shape)
+	}
+}
+
 // Draws of a chain that diverged are refused in a report that JSON can hold.
 func TestDivergedDrawsAreRefused(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
