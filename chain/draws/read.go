@@ -24,11 +24,10 @@ import (
 // Read reads the draws of one side from files of one format, chains in the order of the files
 // and, within a file, in the order in which they begin. The format goes by the name: a folder is
 // zarr, .jsonl has an object a draw, .json and .json.zip the lists of posteriordb, all else is
-// CSV. Of a CSV file each row is a draw: a
-// column named chain tells chains apart, and without it the file is one chain; those named
-// sample, draw or iteration number the draws. Only the columns of the names in want are read,
-// all others if it is nil. All files must have them. What cannot be read is a usage error that
-// names the file.
+// CSV. Of a CSV file each row is a draw: a column named chain tells chains apart, and without it
+// the file is one chain; those named sample, draw or iteration, or without a name, number the
+// draws. Only the columns of the names in want are read, all others if it is nil. All files must
+// have them. What cannot be read is a usage error that names the file.
 func Read(files, want []string) (compare.Side, error) {
 	var all compare.Side
 	for i, file := range files {
@@ -79,11 +78,11 @@ func join(all *compare.Side, side compare.Side) error {
 	return nil
 }
 
-// Names of columns: those that number the draws in CSV files of this program and of R's
-// posterior; elements of vectors as Stan's CSV and this program's write them, which get the
-// names of posteriordb, theta[1] and x[1,2].
+// Names of columns: those that number the draws in CSV files of this program, of R's posterior
+// and of pandas, whose index has no name; elements of vectors as Stan's CSV and this program's
+// write them, which get the names of posteriordb, theta[1] and x[1,2].
 var (
-	numbering   = regexp.MustCompile(`^\.?(chain|sample|draw|iteration)$`)
+	numbering   = regexp.MustCompile(`^(\.?(chain|sample|draw|iteration))?$`)
 	stanElement = regexp.MustCompile(`^(\w+?)((?:\.\d+)+)$`)
 	ownElement  = regexp.MustCompile(`^theta(\d+)$`)
 )

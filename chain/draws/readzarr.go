@@ -136,7 +136,8 @@ func openZarr(folder string, want []string) (compare.Side, error) {
 		}
 	}
 	if len(b.side.Names) == 0 {
-		return b.side, fmt.Errorf("no array with the dimensions chain and draw in %s", inside)
+		return b.side, fmt.Errorf("no array of whole numbers, or of floats of 32 or 64 bits, "+
+			"with the dimensions (chain, draw, …) in %s", inside)
 	}
 	return b.side, nil
 }

@@ -97,9 +97,9 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
     import numpy as np
 
     arrays = {name: np.asarray(a, dtype=float) for name, a in draws.items()}
-    if any(a.ndim < 2 or a.shape[:2] != next(iter(arrays.values())).shape[:2] for a in arrays.values()):
+    if any(a.ndim < 2 or a.size == 0 or a.shape[:2] != next(iter(arrays.values())).shape[:2] for a in arrays.values()):
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
-        raise ValueError(f"arrays of the shapes {shapes}: want (chain, draw, …) of each, with as many chains and draws")
+        raise ValueError(f"arrays of the shapes {shapes}: want (chain, draw, …) of each, with as many chains and draws, and at least one")
     names = [name + (f"[{','.join(str(i + 1) for i in at)}]" if at else "") for name, a in arrays.items() for at in np.ndindex(a.shape[2:])]
     chains = range(next(iter(arrays.values())).shape[0]) if arrays else ()
     return [(names, np.concatenate([a[c].reshape(a.shape[1], -1) for a in arrays.values()], axis=1).tolist()) for c in chains]
