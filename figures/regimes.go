@@ -152,7 +152,7 @@ func drawRegimes(d *drawing) error {
 	for _, name := range distinct.Of(shown, func(p place) string { return p.of }) {
 		f.legend = append(f.legend, legendEntry{Name: name, Label: name, Style: styles[name]})
 	}
-	f.legend = append(f.legend, legendEntry{Label: "theory of equal curvatures, Theorem 4",
+	f.legend = append(f.legend, legendEntry{Label: "theory of equal curvatures",
 		Style: dotted(1)})
 	for _, p := range all {
 		row := []any{"place", p.name(), p.Number("K"), p.Text("scheme"), p.Number("h"),
@@ -394,8 +394,8 @@ func (q regimeQuantity) row(shown []place, x axis, styles map[string]style) (row
 	return row
 }
 
-// heatLeft are the curves of Theorem 4: for each friction of exact places in its colour, and for
-// chains that of small friction, which theirs is.
+// heatLeft are the curves of minibatch.HeatLeft: for each friction of exact places in its colour,
+// and for chains that of small friction, which theirs is.
 func heatLeft(side []place, x axis, styles map[string]style) (out []curve) {
 	frictions := map[string]float64{"": 0.01}
 	names := []string{""}

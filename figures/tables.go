@@ -154,9 +154,10 @@ func hasRegime(r table.Row) bool { return r.Text("regime") != "" }
 const regimeNote = "Regime of the mini-batch error: under heat the temperature is too high by " +
 	"about ηV/(2C), so that half the step or twice the friction C halves the error, and random " +
 	"orders gain nothing unless Kηω is made small (batches drawn independently are always here). " +
-	"Under orders the error falls like η² and C does not matter; independent batches would bring " +
-	"the heat back. Between them, a smaller step gains most. ω: largest frequency, V: mean " +
-	"square of a batch gradient's error by parameter, at a typical position."
+	"Under orders the error falls like η² and C does not matter, or where Kηω is above C/ω like " +
+	"η³/C; independent batches would bring the heat back. Between them, a smaller step gains " +
+	"most. ω: largest frequency, V: mean square of a batch gradient's error by parameter, at a " +
+	"typical position."
 
 // regimeEntries are the regime of a group of cells, or its regimes where they differ, and means
 // of what decides it. The full batch has none.

@@ -11,7 +11,7 @@ type Regime string
 
 const (
 	// OrdersRegime is the law of orders: the potential is another one by an amount of order η²,
-	// whatever the friction.
+	// whatever the friction; where Kηω is above C/ω the rest of the heat, like η³/C, is more.
 	OrdersRegime Regime = "orders"
 	// HeatRegime is the law of heat: the temperature is higher by an amount that depends on the
 	// step and the friction through η/C.
