@@ -26,6 +26,8 @@ type Study struct {
 	// Stable are the largest stable steps behind relative steps, by the chains they
 	// hold for. They are kept because estimates vary by a quarter between machines.
 	Stable map[string]float64 `json:"stable,omitempty"`
+	// LeftOut are the data sets that Restrict took out.
+	LeftOut []string `json:"left_out,omitempty"`
 	// Claims are those of a user's study.
 	Claims []DataClaim `json:"claims,omitempty"`
 	// Figure and Table say how the cells are shown; nil: by default.
@@ -143,6 +145,8 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 // restrict keeps what is on the data sets for which keep is true.
 // Exact jobs are on no data set and stay.
 func (s Study) restrict(keep func(dataset string) bool) Study {
+	all := distinct.Of(s.Cells, func(j Job) string { return j.Cell.Dataset })
+	s.LeftOut = slices.Concat(s.LeftOut, slices.DeleteFunc(all, keep))
 	s.Cells = slices.DeleteFunc(slices.Clone(s.Cells), func(j Job) bool {
 		return !keep(j.Cell.Dataset)
 	})

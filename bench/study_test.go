@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"hambench/bench/store"
+	"hambench/internal/distinct"
 	"hambench/usage"
 )
 
@@ -39,6 +41,29 @@ func TestRestrict(t *testing.T) {
 	for id, want := range map[string]bool{"methods": true, "regression": true, "synthetic": true, "without cells": true, "classification": false, "toy": false} {
 		if ids[id] != want {
 			t.Errorf("%s is there: %v, want %v", id, ids[id], want)
+		}
+	}
+	again, err := Restrict(some, "linear")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range again {
+		left, cells := 0, e.Cells
+		for _, before := range all {
+			if before.ID == e.ID {
+				cells = before.Cells
+			}
+		}
+		for _, name := range distinct.Of(cells, func(j Job) string { return j.Cell.Dataset }) {
+			if name != "linear" {
+				left++
+			}
+			if slices.Contains(e.LeftOut, name) != (name != "linear") {
+				t.Errorf("%s states as left out %v, with %s", e.ID, e.LeftOut, name)
+			}
+		}
+		if len(e.LeftOut) != left {
+			t.Errorf("%s states as left out %v, want %d names", e.ID, e.LeftOut, left)
 		}
 	}
 	if len(all) != len(studies(t, quick)) || len(all[3].Cells) != len(studies(t, quick)[3].Cells) {

@@ -289,6 +289,9 @@ func (d *drawing) caption(sentences ...string) string {
 	if of := bench.FailedReferences(d.cells); len(of) > 0 {
 		note("No verdict where the reference failed checks of its own: %s.", strings.Join(of, ", "))
 	}
+	if of := d.plan.LeftOut; len(of) > 0 {
+		note("Data sets of the study that were left out: %s.", strings.Join(of, ", "))
+	}
 	if d.hidden > 0 {
 		note("Not shown: %d of %d, whose chains diverged.", d.hidden, d.out.Cells)
 	}

@@ -36,8 +36,8 @@ type place struct {
 // regimeObservable is the exact error that the figure shows.
 const regimeObservable = "theta.cov"
 
-// clearExcess is the least excess that sampled ratios divide by: three times what chance makes of
-// a mean over two chains.
+// clearExcess is the least sampled excess that ratios divide by, and that the lower rows show:
+// three times what chance makes of a mean over two chains.
 const clearExcess = 0.02
 
 // placeColumns tell places apart but for their scheme.
@@ -97,13 +97,12 @@ type regimeQuantity struct {
 // regimeQuantities are the rows of panels below the map.
 var regimeQuantities = []regimeQuantity{
 	{column: "ratio", label: "error / independent batches'",
-		of: func(p place) float64 { return p.ratio }},
-	{column: "excess_over_eta_c", label: "error / (η/C)", note: "level under heat", log: true, of: func(p place) float64 {
-		return p.excess * p.Number("friction") / p.Number("h")
-	}},
-	{column: "excess_over_eta2", label: "error / η²", note: "level under orders", log: true, of: func(p place) float64 {
-		return p.excess / (p.Number("h") * p.Number("h"))
-	}},
+		note: "0: no heat is left, 1: no gain",
+		of:   func(p place) float64 { return p.ratio }},
+	{column: "excess_over_eta_c", label: "error / (η/C)", note: "level under heat", log: true,
+		of: func(p place) float64 { return p.excess * p.Number("friction") / p.Number("h") }},
+	{column: "excess_over_eta2", label: "error / η²", note: "level under orders", log: true,
+		of: func(p place) float64 { return p.excess / (p.Number("h") * p.Number("h")) }},
 }
 
 // ratioClasses are the classes of ratios on the map: their upper ends, and what they say. Colours
@@ -134,8 +133,8 @@ func drawRegimes(d *drawing) error {
 	}
 	x := axis{Log: true, Label: "Kηω: an epoch of K steps in units of 1/ω"}.
 		over(xs, []float64{0.1, 10}).padded(0.03)
-	y := axis{Log: true, Label: "friction C/ω"}.over(ys, []float64{0.1, 10}).padded(0.12)
-	y.Low = y.at(-0.1) // the names of regions stand below the places
+	y := axis{Log: true, Label: "friction C/ω"}.over(ys, []float64{0.1, 10}).padded(0.14)
+	x.Low, y.Low = x.at(-0.12), y.at(-0.1) // names of regions stand beside and below the places
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(),
 		width: 302, height: 150}
 	f.Data.Columns = []string{"kind", "name", "K", "scheme", "h", "friction", "k_eta_omega",
@@ -164,11 +163,12 @@ func drawRegimes(d *drawing) error {
 		f.Data.add(row...)
 	}
 	f.Caption = d.caption("Mini-batches in random orders (reshuffle); K batches, step η, friction C, "+
-		"largest frequency ω. Exact: error of cov θ, the median over Gaussian problems of equal K. "+
-		"Sampled: Kolmogorov distance above the measured floor.",
+		"largest frequency ω. A line joins the steps of one C and K. Exact: error of cov θ, the median "+
+		"over Gaussian problems of equal K. Sampled: Kolmogorov distance above the measured floor, "+
+		"in the lower rows where it is above "+significant(clearExcess)+", three times what chance makes.",
 		"Under heat the error goes like η/C, and random orders gain little. Under orders they remove "+
 			"the heat, and the error goes like η² whatever C is; where C/ω is below Kηω, the rest of the "+
-			"heat, like η³/C, is more than that.")
+			"heat, like η³/C, is more than that (tables call both orders).")
 	d.out.Figures = append(d.out.Figures, f)
 	d.exponents(all)
 	return nil
@@ -348,34 +348,40 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	corner := orders.X[0]
 	rest := curve{Name: "orders | rest of heat", Style: look,
 		X: []float64{x.Low, corner}, Y: []float64{x.Low, corner}}
-	words[0].Y = math.Sqrt(corner)
 	words = append(words, word{words[0].X, y.at(0.05), "rest of heat"})
-	words = append(words, word{1.6, y.at(0.95), "Kηω = 1"})
+	words[0].X, words[0].Y = x.at(0.07), math.Sqrt(corner) // left of the places
+	words = append(words, word{1.65, y.at(0.95), "Kηω = 1"})
 	return []curve{orders, heat, rest}, words
 }
 
 // row makes the panels of a quantity: lines of places that differ in the step alone.
 func (q regimeQuantity) row(shown []place, x axis, styles map[string]style) (row []*panel) {
 	y := axis{Label: q.label, Log: q.log, Ticks: 4, Grid: true}
+	drawn := func(p place) float64 {
+		if q.log && p.kind() == sampledKind && !(p.excess > clearExcess) {
+			return math.NaN()
+		}
+		return q.of(p)
+	}
 	_, of := sides(shown)
 	for _, side := range of {
 		var values []float64
 		for _, p := range side {
-			values = append(values, q.of(p))
+			values = append(values, drawn(p))
 		}
-		own := y
-		if q.log {
-			own = own.over(values).padded(0.06)
-		} else {
-			own.Low, own.High = -0.1, 1.5
+		own := y.over(values)
+		if !q.log { // the same on both sides as far as values allow
+			own = y.over(values, []float64{0, 1.25})
 		}
+		own = own.padded(0.06)
+		own.Low = own.at(-0.1) // the note stands below the lines
 		p := &panel{X: x, Y: own, Series: []curve{epochLine(own)}, Note: q.note}
 		if q.column == "ratio" {
 			p.Series = append(p.Series, heatLeft(side, x, styles)...)
 		}
 		var keys []table.Key
 		lines := make(map[table.Key]*curve)
-		for _, at := range medians(side, q.of) {
+		for _, at := range medians(side, drawn) {
 			l := lines[at.line]
 			if l == nil {
 				l = &curve{Name: at.of, Style: styles[at.of]}

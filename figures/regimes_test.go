@@ -69,6 +69,7 @@ func regimesStudy(t *testing.T) (bench.Plan, memory) {
 // each place with what its panels show.
 func TestFigureOfRegimes(t *testing.T) {
 	p, m := regimesStudy(t)
+	p.LeftOut = []string{"yacht", "linear"}
 	out := made(t, p, m)
 	f := out.Figures[0]
 	at := func(row []any, column string) any { return row[slices.Index(f.Data.Columns, column)] }
@@ -138,6 +139,30 @@ func TestFigureOfRegimes(t *testing.T) {
 	// Problems that differ in nothing else are one line, of their median; the line at 1 stands before it.
 	if s := f.panels[3][0].Series; len(s) != 2 || len(s[1].Y) != 2 || math.Abs(s[1].Y[0]-3) > 1e-9 || math.Abs(s[1].Y[1]-3) > 1e-9 {
 		t.Errorf("exact errors over η² are drawn as %+v, want a line at 3", s[1:])
+	}
+	// What chance makes of chains is not divided by the step: of boston the cells in heat are left.
+	for _, s := range f.panels[3][1].Series[1:] {
+		for i, x := range s.X {
+			if x < 1 || s.Y[i] < 1e4 {
+				t.Errorf("sampled errors over η² are drawn at %v, %v", s.X, s.Y)
+			}
+		}
+	}
+	// No name of a region lies on a place.
+	for _, p := range f.panels[0] {
+		for _, w := range p.Words {
+			for _, s := range p.Series {
+				for i := range s.X {
+					across, up := math.Log10(s.X[i]/w.X), math.Log10(s.Y[i]/w.Y)
+					if s.Style.Marker != "" && math.Abs(across) < 0.15 && math.Abs(up) < 0.15 {
+						t.Errorf("%q at %g, %g lies on a place at %g, %g", w.Text, w.X, w.Y, s.X[i], s.Y[i])
+					}
+				}
+			}
+		}
+	}
+	if want := "left out: yacht, linear."; !strings.Contains(f.Caption, want) {
+		t.Errorf("caption %q: want %q", f.Caption, want)
 	}
 	if n := len(f.panels); n != 4 || len(f.panels[0]) != 2 || len(f.panels[0][0].Words) != 5 {
 		t.Errorf("%d rows of panels", n)
