@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hambench/certify"
@@ -185,7 +187,10 @@ func (f *File) problems(name string) (found []exactProblem, err error) {
 		if err != nil {
 			return nil, usage.Errorf("problems of %s: %w", name, err)
 		}
-		for _, k := range slices.Sorted(maps.Keys(texts)) {
+		// In the order of the file, where names may hold numbers that ascend.
+		place := func(name string) int { return bytes.Index(data, []byte(strconv.Quote(name))) }
+		inFile := func(a, b string) int { return cmp.Or(place(a)-place(b), cmp.Compare(a, b)) }
+		for _, k := range slices.SortedFunc(maps.Keys(texts), inFile) {
 			p, err := certify.ParseProblem(k, texts[k])
 			if err != nil {
 				return nil, err

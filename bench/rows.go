@@ -342,7 +342,11 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 		}
 		return values
 	}
+	var ofCovariance certify.Verdict
 	for _, o := range r.Observables {
+		if o.Name == "theta.cov" {
+			ofCovariance = o.Verdict
+		}
 		for i := range r.Steps {
 			values := at(i, map[string]any{
 				"observable": o.Name, "error": o.Errors[i], "resolution": o.Resolution[i],
@@ -371,7 +375,7 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 	for i, bias := range r.CovarianceBias {
 		bound := certify.EnergyBound(float64(r.BatchEnergyError[i]))
 		share(EnergyRecord, at(i, map[string]any{"observable": "theta.cov",
-			"covariance_bias": bias, "energy_error": r.EnergyError[i],
+			"verdict": string(ofCovariance), "covariance_bias": bias, "energy_error": r.EnergyError[i],
 			"batch_energy_error": r.BatchEnergyError[i], "bias_over_bound": float64(bias) / bound}))
 	}
 	for _, a := range r.Averages {

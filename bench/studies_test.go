@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"hambench/chain"
+	"hambench/internal/distinct"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
@@ -379,6 +380,19 @@ func TestLaterStudies(t *testing.T) {
 	}
 	if want := []string{"plain", "svrg", "svrg:32", "svrg:128", "svrg:512", "svrg:2048", "saga"}; !slices.Equal(of, want) {
 		t.Errorf("estimators %q, want %q", of, want)
+	}
+}
+
+// Problems stand in the order of their file, which need not be that of their names.
+func TestProblemsStandInTheOrderOfTheirFile(t *testing.T) {
+	f, err := Load("midpoint-budgets", Parts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := distinct.Of(f.exact, func(j ExactJob) string { return j.Exact.Name })
+	want := []string{"gaussian", "ω = 1", "ω = 3", "ω = 10"}
+	if !slices.Equal(names, want) {
+		t.Errorf("problems %q, want %q", names, want)
 	}
 }
 

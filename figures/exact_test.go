@@ -216,6 +216,35 @@ func TestOrdersFigure(t *testing.T) {
 	}
 }
 
+// A bias that is round-off is exact in the figure of energy errors, too.
+func TestEnergyFigureNamesExactBias(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	for _, rows := range m.rows {
+		r := &rows[0]
+		bias := 1e-3
+		if r.Integrator+" "+r.Scheme == "exact full" {
+			r.Observables[0].Verdict, bias = certify.Exact, 0
+		}
+		for range r.Steps {
+			r.CovarianceBias = append(r.CovarianceBias, certify.Number(bias))
+			r.EnergyError = append(r.EnergyError, 1e-4)
+			r.BatchEnergyError = append(r.BatchEnergyError, 1e-4)
+		}
+	}
+	all := bench.Results{Store: m}.Table([]bench.Plan{p})
+	rows, q := all.Where("record", bench.EnergyRecord), quantities[bench.OnEnergy]
+	c, of := q.chart(all, rows, "")
+	named := 0
+	for _, panel := range slices.Concat(q.figure(c.arrange(rows, nil), of).panels...) {
+		if strings.Contains(panel.Note, "exact: full") {
+			named++
+		}
+	}
+	if named != 1 {
+		t.Errorf("%d panels name the bias of the full batch exact, want one", named)
+	}
+}
+
 // A study with cells and exact errors is drawn twice: as it was sampled, and
 // with the exact errors below.
 func TestExactErrorsStandBelowDistances(t *testing.T) {
