@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hambench/integrators/noise"
+	"hambench/internal/long"
 	"hambench/models"
 	"hambench/models/datasets"
 )
@@ -16,7 +17,8 @@ import (
 // of independent normals, σ² = 1, in batches of a fixed number and of a fixed size. Of the law of
 // heat at C = ω it states the rise of the temperature, ηV/(2C), at ηω = 0.1; numbers may be off
 // by the rounding of machines.
-func TestTableOfDimensions(t *testing.T) {
+func TestLongTableOfDimensions(t *testing.T) {
+	long.Test(t)
 	page, err := os.ReadFile("../docs/theory.md")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+	"hambench/internal/long"
 )
 
 // correlated returns chains of normal outputs with correlation rho² between
@@ -112,7 +113,8 @@ func TestSelfDistanceFindsChainsThatDisagree(t *testing.T) {
 // outputs has a standard error below 1 % in each of them, and the formula
 // ignores the samples' lattices: 4 %. With the ratio of the sizes inverted it
 // would be off by a factor 2.
-func TestSelfDistanceOfOtherNumbersOfDraws(t *testing.T) {
+func TestLongSelfDistanceOfOtherNumbersOfDraws(t *testing.T) {
+	long.Test(t)
 	const outputs = 2000
 	rng := rand.New(rand.NewPCG(35, 0))
 	r := normalReference(rng, 3, 200, outputs)
@@ -176,7 +178,8 @@ func TestWideChainIsNoRightChain(t *testing.T) {
 
 // The cross-check expects the distance of its effective sample size: half as
 // many draws are no alarm, draws of another law are.
-func TestCrossCheckExpectsItsSampleSize(t *testing.T) {
+func TestLongCrossCheckExpectsItsSampleSize(t *testing.T) {
+	long.Test(t)
 	rng := rand.New(rand.NewPCG(38, 0))
 	alarms := 0
 	for i := range 20 {

@@ -3,6 +3,7 @@ package gate
 import (
 	"flag"
 	"fmt"
+	"hambench/internal/long"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -92,9 +93,10 @@ const (
 	powerEnd   = "<!-- end of power -->\n"
 )
 
-// TestPowerIsAsDocumented: the table in docs/gate.md is what the simulation
+// TestLongPowerIsAsDocumented: the table in docs/gate.md is what the simulation
 // gives.
-func TestPowerIsAsDocumented(t *testing.T) {
+func TestLongPowerIsAsDocumented(t *testing.T) {
+	long.Test(t)
 	const path = "../../docs/gate.md"
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -6,12 +6,14 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/store"
+	"hambench/internal/long"
 	"hambench/models"
 	"hambench/models/datasets"
 )
 
 // The built-in studies on the real models, shortened.
-func TestBuiltinStudiesRun(t *testing.T) {
+func TestLongBuiltinStudiesRun(t *testing.T) {
+	long.Test(t)
 	p, err := bench.LookupProfile("quick")
 	if err != nil {
 		t.Fatal(err)

@@ -16,13 +16,14 @@ import (
 	"hambench/bench/store"
 	"hambench/chain"
 	"hambench/internal/kernel"
+	"hambench/internal/long"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
 )
 
 // isaFolder names the folder that a child process of
-// TestInstructionSetsAgree works in.
+// TestLongInstructionSetsAgree works in.
 const isaFolder = "HAMBENCH_TEST_ISA_FOLDER"
 
 // isaSeeds is how many chains each instruction set runs of a cell.
@@ -84,7 +85,8 @@ func builtin(t *testing.T) *models.Source {
 // normals are the same: where rounding errors are damped, they agree to many
 // digits. Where they grow, and with plain Go, whose normals are others, results
 // agree statistically.
-func TestInstructionSetsAgree(t *testing.T) {
+func TestLongInstructionSetsAgree(t *testing.T) {
+	long.Test(t)
 	folder := t.TempDir()
 	spec := isaSpec()
 	ref, err := oracle.Build(t.Context(), func() (models.Target, error) {
@@ -146,12 +148,12 @@ func TestInstructionSetsAgree(t *testing.T) {
 // isaControl is the factor of the control's step.
 const isaControl = 4
 
-// TestInstructionSetChild runs the cells of TestInstructionSetsAgree on the
+// TestInstructionSetChild runs the cells of TestLongInstructionSetsAgree on the
 // instruction set that HAMBENCH_ISA names, in a process of its own.
 func TestInstructionSetChild(t *testing.T) {
 	folder := os.Getenv(isaFolder)
 	if folder == "" {
-		t.Skip("started by TestInstructionSetsAgree")
+		t.Skip("started by TestLongInstructionSetsAgree")
 	}
 	if err := kernel.Err(); err != nil {
 		t.Fatal(err)

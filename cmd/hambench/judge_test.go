@@ -20,6 +20,7 @@ import (
 
 	"hambench/compare"
 	"hambench/compare/page"
+	"hambench/internal/long"
 	"hambench/models/datasets"
 	"hambench/oracle"
 )
@@ -50,7 +51,8 @@ func widened(t *testing.T, text string, by float64) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func TestJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
+func TestLongJudgeAcceptsGoodChainsAndRefusesNoisyOnes(t *testing.T) {
+	long.Test(t)
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	t.Chdir(t.TempDir())
 	for i, name := range []string{"a.csv", "b.csv"} {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"hambench/figures"
+	"hambench/internal/long"
 )
 
 // saved writes a page to a file, and returns its path.
@@ -216,7 +217,8 @@ func TestComplaintsAreSeen(t *testing.T) {
 
 // The checker of accessibility finds nothing serious on the pages, with everything
 // opened; and finds what is wrong on one that is wrong.
-func TestThePagesAreAccessible(t *testing.T) {
+func TestLongThePagesAreAccessible(t *testing.T) {
+	long.Test(t)
 	script := axeScript(t)
 	_, html := testPage(t)
 	for _, width := range []int{400, 1600} {
