@@ -233,3 +233,30 @@ def test_a_preconditioner_of_another_library_is_ours():
     # The variance of 5·10⁷ steps of a program in C is 1.1213, with a standard error of 0.0011.
     assert theirs.resolution[0] < 1e-3 and abs(theirs.errors[0] - 0.1213) < 0.0044 + theirs.resolution[0]
     assert theirs.verdict == "refuted"
+
+
+def test_the_thermostat_of_badodab_follows_the_norm_not_its_square(monkeypatch):
+    adapters._sgmcmcjax()
+    diffusions = __import__("sgmcmcjax.diffusions", fromlist=["badodab"])
+
+    def variance(d, chains=300, steps=2000):
+        """Of θ, over chains of the diffusion itself on N(0, I), after half of the steps; dt = 0.05."""
+        begin, (first, second), read = diffusions.badodab(0.05)
+
+        def chain(key, x):
+            def step(carry, i):
+                state, key = carry
+                key, own = jax.random.split(key)
+                state = first(i, own, -read(state), state)
+                state = second(i, own, -read(state), state)
+                return (state, key), (read(state) ** 2).mean()
+
+            return jax.lax.scan(step, (begin(x), key), jax.numpy.arange(steps))[1][steps // 2 :].mean()
+
+        starts = jax.random.normal(jax.random.key(d), (chains, d))
+        return float(jax.jit(jax.vmap(chain))(jax.random.split(jax.random.key(100 + d), chains), starts).mean())
+
+    assert abs(variance(4) - 4.65) < 0.25  # eight standard errors; the right one is 1
+    # Control: with the square of the norm the temperature is right.
+    monkeypatch.setattr(jax.numpy.linalg, "norm", lambda v: (v**2).sum())
+    assert abs(variance(4) - 1) < 0.1
