@@ -387,13 +387,17 @@ func printJudgement(w io.Writer, j judgement) error {
 // which of their checks they pass.
 // From says where they are from; the seconds are of all chains together.
 func printReference(w io.Writer, r *oracle.Reference, from string) error {
-	fmt.Fprintf(w, "%s, split %d: %d chains of %d draws, h = %g, C = %g, %d steps per draw, "+
-		"%s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains,
-		len(r.Draws[0]), r.Step, r.Friction, r.Thin<<r.Doublings, r.Precision, r.Seconds, from)
+	kept, draws := len(r.Draws[0]), fmt.Sprintf("%d draws", r.Samples)
+	if kept < r.Samples { // the checks are of all of them
+		draws += fmt.Sprintf(", of which %d are kept", kept)
+	}
+	fmt.Fprintf(w, "%s, split %d: %d chains of %s, h = %g, C = %g, %d steps per draw, "+
+		"%s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains, draws,
+		r.Step, r.Friction, r.Thin<<r.Doublings, r.Precision, r.Seconds, from)
 	self, cross := r.SelfDistance(), r.CrossCheck
-	fmt.Fprintf(w, "own error at most %.4f; self-distance %.3f (5-95 %%: %.3f-%.3f); "+
+	fmt.Fprintf(w, "own error at most %.4f; self-distance of %d draws %.3f (5-95 %%: %.3f-%.3f); "+
 		"Metropolis-corrected chain at %.3f with acceptance %.2f\n", r.OwnError.Upper,
-		self.Mean, self.Low, self.High, cross.Distance, cross.Acceptance)
+		kept, self.Mean, self.Low, self.High, cross.Distance, cross.Acceptance)
 	var rows [][]string
 	for _, d := range []struct {
 		name string
