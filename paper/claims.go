@@ -71,6 +71,8 @@ type Finding struct {
 	Read         int  `json:"rows_read"`
 	BeforeFreeze bool `json:"before_freeze"`
 	TestChanged  bool `json:"test_changed"`
+
+	reads []int // rows by case
 }
 
 // Interval is a number with its confidence interval.
@@ -222,10 +224,12 @@ func (c Claim) decide(e *evidence) Finding {
 	}
 	f := c.decideBy(of)
 	for _, x := range of {
+		rows := 0
 		for _, read := range x.read {
-			f.Read += read.Len()
+			rows += read.Len()
 			f.BeforeFreeze = f.BeforeFreeze || slices.ContainsFunc(read.Rows(), c.older)
 		}
+		f.Read, f.reads = f.Read+rows, append(f.reads, rows)
 	}
 	if c.Undecided != "" {
 		f.Verdict, f.Summary = NotDecided, c.Undecided+"; "+f.Summary

@@ -179,21 +179,29 @@ type query struct {
 	Over      map[string][]any `json:"over,omitempty"`
 	Limit     [2]bench.Real    `json:"limit"`
 	Level     float64          `json:"level"`
+	Rows      int              `json:"rows"` // that were read, of both sides of a ratio
 	// Export writes the rows of sampled chains, given the run's own flags. Exact errors are
 	// those of certify.
 	Export string `json:"export,omitempty"`
 }
 
 // queries are those of the claim's cases.
-func (c Claim) queries() []query {
+func (d Decision) queries() []query {
 	out := []query{}
-	for _, x := range c.Cases {
+	for i, x := range d.Cases {
 		q := query{
-			x.Title, x.Statistic, x.Of, plain(x.Where), plain(x.Over), x.Between,
-			cmp.Or(x.Level, defaultLevel), "",
+			Title: x.Title, Statistic: x.Statistic, Of: x.Of, Where: plain(x.Where),
+			Over: plain(x.Over), Limit: x.Between, Level: cmp.Or(x.Level, defaultLevel),
 		}
-		if study := x.Where["study"]; len(study) > 0 && !slices.Contains(bench.Later(), c.Study) {
-			q.Export = fmt.Sprintf("hambench export --only %v", study[0])
+		if i < len(d.reads) {
+			q.Rows = d.reads[i]
+		}
+		var studies []string
+		for _, v := range x.Where["study"] {
+			studies = append(studies, fmt.Sprint(v))
+		}
+		if len(studies) > 0 && !slices.Contains(bench.Later(), d.Study) {
+			q.Export = "hambench export --only " + strings.Join(studies, ",")
 		}
 		out = append(out, q)
 	}

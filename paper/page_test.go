@@ -135,6 +135,7 @@ func TestJSONHasTheTest(t *testing.T) {
 		ID, By, Whose, Statement, Where, Test, Frozen, Digest, Verdict string
 		Query                                                          []struct {
 			Statistic, Of, Export string
+			Rows                  int
 			Where, Over           map[string][]any
 			Limit                 []any
 			Level                 float64
@@ -152,6 +153,16 @@ func TestJSONHasTheTest(t *testing.T) {
 		}
 		if len(r.Query) != len(decisions[i].Cases) || r.Read == 0 || !r.Before {
 			t.Errorf("%s: %d queries, %d rows read, before the freeze: %t", r.ID, len(r.Query), r.Read, r.Before)
+		}
+		rows := 0
+		for _, q := range r.Query {
+			rows += q.Rows
+		}
+		if rows != r.Read {
+			t.Errorf("%s: its queries have %d rows together, it read %d", r.ID, rows, r.Read)
+		}
+		if r.ID == "leapfrog-competes" && r.Query[0].Export != "hambench export --only methods,population" {
+			t.Errorf("%q exports less than what the query reads", r.Query[0].Export)
 		}
 		if r.ID != "batch-size" {
 			continue
