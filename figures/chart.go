@@ -176,12 +176,15 @@ func spread(values []float64) (low, median, high float64) {
 // no column that says so.
 func present(t *table.Table) *table.Table { return t.Where("missing", false, nil) }
 
-// lost counts the chains that diverged and the exact rows without a stationary law.
-func lost(t *table.Table) int {
+// finite are the rows of chains that did not diverge, and exact rows with a stationary law.
+func finite(t *table.Table) *table.Table {
 	return t.Filter(func(r table.Row) bool {
-		return r.Get("diverged").Truth() || r.Number("radius") >= 1
-	}).Len()
+		return !r.Get("diverged").Truth() && !(r.Number("radius") >= 1)
+	})
 }
+
+// lost counts the chains that diverged and the exact rows without a stationary law.
+func lost(t *table.Table) int { return t.Len() - finite(t).Len() }
 
 // points are all points with their panels: row by row, line by line, by ascending x.
 func (g *grid) points() iter.Seq2[*facet, point] {

@@ -61,8 +61,7 @@ func Example() {
 	// | wine     | full  | split:OBABO | 0.005 | 1      | 0.100    | yes   | 25000     |
 	// | wine     | full  | split:OBABO | 0.01  | 1      | 0.120    | NO    | 12500     |
 	// +----------+-------+-------------+-------+--------+----------+-------+-----------+
-	// Means over splits; ±: standard deviation. A chain that diverged counts as distance 1 and has no
-	// scores.
+	// Means over splits; ±: standard deviation. A chain that diverged has no distance and no scores.
 	// Right: the distance, less the reference's own error, is one that 99 of 100 right chains do not
 	// exceed; –: that cannot be decided.
 	// Profile quick. 50 samples per chain.

@@ -86,8 +86,8 @@ func TestSweepTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| boston   | 8     | mt3  | 0.01 | 2 (1 diverged) | 0.550 ± 0.64 | NO    | 2.000 | 0.900    | 1000      |",
-		"| boston   | 8     | mt3  | 0.02 | 1 (1 diverged) | 1.000        | NO    | –     | –        | 1000      |",
+		"| boston   | 8     | mt3  | 0.01 | 2 (1 diverged) | 0.100    | NO    | 2.000 | 0.900    | 1000      |",
+		"| boston   | 8     | mt3  | 0.02 | 1 (1 diverged) | –        | NO    | –     | –        | 1000      |",
 	} {
 		if !strings.Contains(string(whole), want) {
 			t.Errorf("table lacks\n%s in\n%s", want, whole)

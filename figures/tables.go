@@ -190,11 +190,11 @@ func significant(x float64) string {
 func tableNotes(values []bench.Observation, levels int, plain bool, over []string) []string {
 	// Splits, and seeds where a set has none, are what all means are over.
 	list := strings.Join(append([]string{"splits"}, over...), ", ")
-	judged, lost := slices.ContainsFunc(values, isDistance), "has no scores."
+	judged, lost := slices.ContainsFunc(values, isDistance), "no scores."
 	if judged {
-		lost = "counts as distance 1 and has no scores."
+		lost = "no distance and no scores."
 	}
-	means := "Means over " + list + "; ±: standard deviation. A chain that diverged " + lost
+	means := "Means over " + list + "; ±: standard deviation. A chain that diverged has " + lost
 	switch {
 	case !judged:
 		return []string{means}
@@ -290,17 +290,18 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err e
 }
 
 // means are the entries of a group of cells in a table without levels: the counts of chains
-// and, for each observation, its mean over those that have it, a distance with whether chains
-// are where right ones are: null if nothing decides that.
+// and, for each observation, its mean over those that have it: a distance over those that stayed
+// finite, with whether chains are where right ones are, which is null if nothing decides that.
 func means(t *table.Table, observations []bench.Observation) []entry {
 	out := []entry{splitsEntry(0, t)}
 	// A distance has its deviation and a verdict; other observations have a mean alone.
 	for i, o := range observations { // on narrow terminals the last ones are left out first
-		mean, sd := stat.MeanStdDev(t.Numbers(o.Column), nil)
 		if !isDistance(o) {
+			mean := stat.Mean(t.Numbers(o.Column), nil)
 			out = append(out, rounded(o.Name, i, o.Column, mean, o.Digits))
 			continue
 		}
+		mean, sd := stat.MeanStdDev(finite(t).Numbers(o.Column), nil)
 		right := entry{bench.RightColumn, 0, "–", bench.RightColumn, []any{nil}}
 		if is, decided := bench.Right(t.Rows()...); decided {
 			right.text, right.fields = yesNo(is), []any{is}
@@ -334,16 +335,20 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 //	| float32 | float64 | Δ      | self-distance (5–95 %) | alike |
 //	| 0.452   | 0.463   | +0.011 | 0.086 (0.050–0.143)    | yes   |
 //
-// For each observation there is its mean at each level. Distances have the self-distance of the
-// row's references, which is the same for all levels, the chains that diverged and, of two
-// levels, their difference. Two are alike if both are right, and not if one of them is or if
-// more diverged; null if none is right, since nothing says how wrong chains scatter, or if one
-// has no chain.
+// For each observation there is its mean at each level, of a distance that of the chains that
+// stayed finite. Distances have the self-distance of the row's references, which is the same for
+// all levels, the chains that diverged and, of two levels, their difference. Two are alike if
+// both are right, and not if one of them is or if more diverged; null if none is right, since
+// nothing says how wrong chains scatter, or if one has no chain.
 func compared(row *table.Table, of []level, observations []bench.Observation) (out []entry) {
 	for _, o := range observations {
 		var means []float64 // by level; NaN where no chain has one
 		for i, l := range of {
-			means = append(means, stat.Mean(l.Numbers(o.Column), nil))
+			chains := l.Table
+			if isDistance(o) {
+				chains = finite(chains)
+			}
+			means = append(means, stat.Mean(chains.Numbers(o.Column), nil))
 			if len(observations) > 1 { // else the level says all
 				l.label = o.Name + " " + l.label
 			}
