@@ -544,9 +544,14 @@ func drawAutocorrelation(d *drawing) error {
 	})
 	// "4 chains of 200", or of what the study says.
 	chains := strings.Join(counts, " or ") + " chains"
+	apart := distinct.Of(d.plan.References, func(r bench.ReferenceJob) string {
+		return decimal(float64(r.Spec.Thin) * r.Spec.Step)
+	})
 	d.table(d.plan.ID, rows,
 		"Of the predictive values of the oracles (adaptive SGHMC, "+chains+" of "+
-			strings.Join(lengths, " or ")+"), averaged over the test points.",
+			strings.Join(lengths, " or ")+"), averaged over the test points. Draws are "+
+			strings.Join(apart, " or ")+" units of time apart, twice or more where an oracle had "+
+			"to be longer; the paper's are 2.5.",
 		"Δ: difference from the paper, which states no deviations. "+
 			"ESS: of the "+chains+" together.",
 		"Metropolis chain: distance of a chain without step-size bias to the oracle. "+
