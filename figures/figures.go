@@ -190,7 +190,7 @@ func drawPrecision(d *drawing) error {
 		Rows:    []string{"data", "split", "batch", "step", "samples"},
 		Columns: []string{"precision"},
 		Values:  []string{distance},
-		Note: "η is the largest step known to be stable, wherever a chain starts. " +
+		Note: "η is near the limit of stability. " +
 			"The chains have streams of their own.",
 	})
 }

@@ -160,7 +160,7 @@ func (s *sampled) leaving(p *facet) string {
 	}
 	if len(leave) > 0 {
 		parts = append(parts,
-			"all chains above all of the floor's: "+strings.Join(leave, ", ")+" on")
+			"every chain above every one of the floor's: "+strings.Join(leave, ", ")+" on")
 	}
 	if len(parts) == 0 {
 		return ""

@@ -91,7 +91,11 @@ func TestFrictionsHaveFloorsOfTheirOwn(t *testing.T) {
 // law.
 func TestLegendStatesBothOrders(t *testing.T) {
 	p, m := small(t, "bottleneck")
-	got := strings.Join(entries(figureOf(t, p, m)), "|")
+	f := figureOf(t, p, m)
+	got := strings.Join(entries(f), "|")
+	if !strings.Contains(f.Caption, "Orders are those with the full batch.") {
+		t.Errorf("the caption does not say what the orders in the legend are: %q", f.Caption)
+	}
 	if want := "sghmc (order 2 in θ, 1 jointly)|leapfrog (order 2 in θ, 1 jointly)|mt3 (order 3)|"; !strings.HasPrefix(got, want) {
 		t.Errorf("legend %q, want %q", got, want)
 	}
@@ -123,7 +127,7 @@ func TestCaptionSaysWhichLinesLeaveTheFloor(t *testing.T) {
 		}
 		return ks, true
 	}))
-	want := "Boston, full batch: mt3, leapfrog on the floor wherever finite; all chains above all of the floor's: lietrotter from η = 0.05 on."
+	want := "Boston, full batch: mt3, leapfrog on the floor wherever finite; every chain above every one of the floor's: lietrotter from η = 0.05 on."
 	if !strings.Contains(f.Caption, want) {
 		t.Errorf("caption %q, want %q", f.Caption, want)
 	}

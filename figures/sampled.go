@@ -196,13 +196,22 @@ func (s *sampled) figure(d *drawing) *Figure {
 		panels = append(panels, s.drawn(p, x, y))
 	}
 	f.panels = inRows(panels, columns)
-	f.legend = s.legend(func(i int) string { return s.names[i] + s.order(d.plan, i) }, s.style)
+	ordered := false
+	f.legend = s.legend(func(i int) string {
+		order := s.order(d.plan, i)
+		ordered = ordered || order != ""
+		return s.names[i] + order
+	}, s.style)
 	f.legend = append(f.legend, s.floorEntries()...)
 	if s.anyLost {
 		f.legend = append(f.legend, legendEntry{
 			Label: "share of chains that diverged", Style: style{Color: ink}, Lost: 0.6})
 	}
-	f.Caption = d.caption(s.notes(d.cells, x)...)
+	notes := s.notes(d.cells, x)
+	if ordered {
+		notes = append(notes, "Orders are those with the full batch.")
+	}
+	f.Caption = d.caption(notes...)
 	return f
 }
 
