@@ -151,7 +151,7 @@ func counts(decisions []Decision, profile, separator string) string {
 		}
 	}
 	if all.BeforeTest > 0 {
-		text += fmt.Sprintf("%s%d decided by results from before the freeze of their tests",
+		text += fmt.Sprintf("%s%d read results from before the freeze of their tests",
 			separator, all.BeforeTest)
 	}
 	return text + "; profile " + profile
