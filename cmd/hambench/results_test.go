@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,20 @@ func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
 			}
 		}
 	}
+	for _, m := range regexp.MustCompile(`(?m)^\| (\w+) \| (\(.*\)) \| ([\d., ]+) \|$`).FindAllStringSubmatch(read(t, "../../docs/paper.md"), -1) {
+		said, places := strings.Split(m[3], ", "), strings.Split(m[2], " and ")
+		for i, place := range places {
+			ks := math.NaN()
+			for _, c := range cells[m[1]] {
+				if place == fmt.Sprintf("(%v, %v)", c.friction, c.h) {
+					ks = c.ks
+				}
+			}
+			if got := fmt.Sprintf("%.3f", ks); len(said) != len(places) || got != said[i] {
+				t.Errorf("docs/paper.md: %s at %s: %v, it is %s", m[1], place, said, got)
+			}
+		}
+	}
 	found := fmt.Sprintf("%d pairs %.2f %.2f", pairs, low, high)
 	if want := "16 pairs 0.98 1.17"; found != want {
 		t.Errorf("%s, the documents say %s", found, want)
@@ -129,11 +144,91 @@ func TestREADMESaysWhatFigureOneShows(t *testing.T) {
 	}
 	page := html.UnescapeString(read(t, "../../docs/results/index.html"))
 	for caption, says := range map[string]string{
-		"full batch: leapfrog, mt3 on the floor wherever finite; all chains above all of the floor's: euler from η = 0.005, lietrotter from η = 0.07 on.": "lietrotter leaves it from η = 0.07 on, euler from 0.005.",
-		"euler from η = 0.005, leapfrog from η = 0.01, lietrotter from η = 0.01, mt3 from η = 0.005 on.":                                                  "With batches of 8 all leave it by η = 0.01.",
+		"full batch: leapfrog, mt3 on the floor wherever finite; every chain above every one of the floor's: euler from η = 0.005, lietrotter from η = 0.07 on.": "lietrotter leaves it from η = 0.07 on, euler from 0.005.",
+		"euler from η = 0.005, leapfrog from η = 0.01, lietrotter from η = 0.01, mt3 from η = 0.005 on.":                                                         "With batches of 8 all leave it by η = 0.01.",
 	} {
 		if !strings.Contains(page, caption) || !strings.Contains(text, says) {
 			t.Errorf("the page says %q: %t; README says %q: %t", caption, strings.Contains(page, caption), says, strings.Contains(text, says))
+		}
+	}
+}
+
+// Verdicts and numbers of docs/paper.md are those of the committed claims and tables; README
+// counts verdicts as they are. A row of claims quotes what was found.
+func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
+	claims, doc := read(t, "../../docs/results/claims.md"), read(t, "../../docs/paper.md")
+	said := strings.Join(strings.Fields(doc), " ")
+	type decided struct{ verdict, found string }
+	of := make(map[string]decided)
+	row := regexp.MustCompile(`(?m)^\| \[([\w-]+)\]\(#.*\*\*(confirmed|refuted|not decided)\*\*[^|]*\| (.*) \|$`)
+	for _, m := range row.FindAllStringSubmatch(claims, -1) {
+		of[m[1]] = decided{m[2], m[3]}
+	}
+	count := regexp.MustCompile(`the paper's (\d+): (\d+) confirmed, (\d+) refuted, (\d+) not decided; our own (\d+): (.*?); of others`)
+	n := count.FindStringSubmatch(claims)
+	if len(of) < 40 || n == nil {
+		t.Fatalf("%d claims, counts %q", len(of), n)
+	}
+	if want := fmt.Sprintf("Of the paper's %s claims that are tested, %s are confirmed, %s refuted and %s not decided. Our own are %s more (%s)", n[1], n[2], n[3], n[4], n[5], n[6]); !strings.Contains(said, want) {
+		t.Errorf("docs/paper.md does not say %q", want)
+	}
+	readme := strings.Join(strings.Fields(read(t, "../../README.md")), " ")
+	if want := fmt.Sprintf("of its %s claims that are tested %s are confirmed, %s refuted and %s not decided", n[1], n[2], n[3], n[4]); !strings.Contains(readme, want) {
+		t.Errorf("README does not say %q", want)
+	}
+	rows := 0
+	for _, m := range regexp.MustCompile("(?m)^\\| .*\\[`([\\w-]+)`(?:, ours)?\\] \\| (.*) \\| (confirmed|refuted|not decided) \\|$").FindAllStringSubmatch(doc, -1) {
+		if rows++; (decided{m[3], m[2]}) != of[m[1]] {
+			t.Errorf("%s: docs/paper.md has %s, %q; found was %s, %q", m[1], m[3], m[2], of[m[1]].verdict, of[m[1]].found)
+		}
+	}
+	words := regexp.MustCompile("\\[`([\\w-]+)`, (confirmed|refuted|not decided)\\]").FindAllStringSubmatch(doc, -1)
+	for _, m := range words {
+		if of[m[1]].verdict != m[2] {
+			t.Errorf("docs/paper.md says that %s is %s, it is %s", m[1], m[2], of[m[1]].verdict)
+		}
+	}
+	for _, m := range regexp.MustCompile("`([a-z][a-z0-9]*(?:-[a-z0-9]+)+)`[,\\]]").FindAllStringSubmatch(doc, -1) {
+		if _, ok := of[m[1]]; !ok {
+			t.Errorf("docs/paper.md names a claim %q, which there is not", m[1])
+		}
+	}
+	// Tables of scores: ours beside the paper's.
+	set := ""
+	for _, table := range []string{"regression", "classification"} {
+		for _, line := range strings.Split(read(t, "../../docs/results/"+table+".txt"), "\n") {
+			c := strings.Split(line, "|")
+			if len(c) < 13 || strings.TrimSpace(c[4]) != "SHMC" && strings.TrimSpace(c[4]) != "SGHMC" {
+				continue
+			}
+			if name := strings.TrimSpace(c[1]); name != "" {
+				set = name
+			}
+			start := fmt.Sprintf("| %s | %s | %s | ", set, strings.TrimSpace(c[4]), strings.TrimSpace(c[7]))
+			at := strings.Index(doc, start)
+			if at < 0 || !strings.Contains(strings.SplitN(doc[at:], "\n", 2)[0], "| "+strings.TrimSpace(c[10])+" |") {
+				t.Errorf("docs/paper.md has no row of %s, %s with %s and %s", set, c[4], c[7], c[10])
+			}
+			rows++
+		}
+	}
+	if rows != 9+12 || len(words) < 4 {
+		t.Errorf("%d rows and %d verdicts in docs/paper.md are compared", rows, len(words))
+	}
+	lags, err := csv.NewReader(strings.NewReader(read(t, "../../docs/results/autocorrelation.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lags[1:] {
+		of := func(name string) float64 {
+			v, err := strconv.ParseFloat(line[slices.Index(lags[0], name)], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		if want := fmt.Sprintf("%s %.2f (paper %.2f)", line[0], of("lag1"), of("lag1_paper")); !strings.Contains(said, want) {
+			t.Errorf("docs/paper.md does not say %q", want)
 		}
 	}
 }
