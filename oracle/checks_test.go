@@ -85,7 +85,7 @@ func TestWrongReferencesFail(t *testing.T) {
 		{"chains that are still on their way", "distance of the chains' halves", func(draws, _ [][][]float32) {
 			each(draws, func(_, s int, x float64) float64 { return x + 2*math.Exp(-float64(s)/50) })
 		}},
-		{"a law that is a quarter too wide", "cross-check, distance", func(draws, _ [][][]float32) {
+		{"a law that is half as wide again", "cross-check, distance", func(draws, _ [][][]float32) {
 			each(draws, func(_, _ int, x float64) float64 { return 1.5 * x })
 		}},
 		{"copies of a chain", "self-distance, mean", func(draws, _ [][][]float32) {
