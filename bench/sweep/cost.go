@@ -29,6 +29,7 @@ const (
 	secondsPerFlop   = 1e-11
 	secondsPerNormal = 1.0e-9
 	secondsPerCall   = 0.1e-6 // of a gradient, besides its arithmetic
+	secondsPerOwn    = 0.7e-6 // of a gradient of a model with data of its own, in plain Go
 	flopsPerWeight   = 6      // per row: forward, two products backward
 	productGradients = 3      // a Hessian-vector product in gradients
 	secondsPerExact  = 0.2    // an exact job, the mean of the built-in ones
@@ -83,7 +84,11 @@ func (m CostModel) kernel(c bench.Cell, needs integrators.Needs) float64 {
 	}
 	gradients += productGradients * float64(needs.HessianVectors)
 	batch := rows / float64(max(c.Batches, 1))
-	gradient := secondsPerCall + n*(batch*flopsPerWeight*perFlop+secondsPerNormal/2)
+	call := secondsPerCall
+	if rows == 0 {
+		call = secondsPerOwn
+	}
+	gradient := call + n*(batch*flopsPerWeight*perFlop+secondsPerNormal/2)
 	noise := n * secondsPerNormal * float64(max(needs.Normals, 1)) / float64(max(c.Inner, 1))
 	return Slowness() * (gradients*gradient + noise)
 }

@@ -90,6 +90,18 @@ func TestCostsFollowTheCallersProblems(t *testing.T) {
 	}
 }
 
+// A model with data of its own has no rows whose arithmetic could be counted: a million steps of
+// psgld on a linear network take one to two seconds.
+func TestModelsWithDataOfTheirOwnCostTheirCalls(t *testing.T) {
+	c := CostModel{}.Job(Job{Kind: store.Result, Cell: bench.Cell{
+		Observe: bench.Learning, Dataset: datasets.None, Model: "linear-net:3,3,3/1", Integrator: "psgld", Inner: 1,
+		Batches: 1, Step: 0.001, Samples: 1000, Thin: 1000,
+	}})
+	if !(c > 0.5 && c < 20) { // the slowest instruction set counts sixteen times
+		t.Errorf("a million steps cost %.3g s", c)
+	}
+}
+
 // Every data set of the built-in studies is taken by the model that they put
 // on it.
 func TestStudiesFitTheRegistries(t *testing.T) {
