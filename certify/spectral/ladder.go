@@ -153,7 +153,7 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme,
 			ladder = ladder[:judgingRungs]
 		}
 	}
-	near, fine, err := p.climb(ctx, ladder, m, everyStep)
+	near, _, fine, err := p.climb(ctx, ladder, m, everyStep)
 	// An order needs no chains whose law is wide.
 	if err != nil || fine || p.tail == nil || len(p.engine.ladder) == judgingRungs {
 		return near, err
@@ -163,13 +163,15 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme,
 		return near, err
 	}
 	other.rungs = make(map[int]*rung)
-	wide, _, err := other.climb(ctx, p.engine.ladder, m, everyStep)
+	wide, outcomes, _, err := other.climb(ctx, p.engine.ladder, m, everyStep)
 	switch {
 	case err != nil || wide.Unstable():
 		return near, err
 	case near.Unstable():
 		return wide, nil
 	}
+	// The rungs that the target's space was spared are later ones for what it found, too.
+	p.engine.cover(near, outcomes, len(ladder))
 	// The finer of the two results counts.
 	if coarsest(wide) <= coarsest(near) {
 		near, wide = wide, near
@@ -221,13 +223,13 @@ func (e *Engine) wider(far markov.Point) (*space, error) {
 // rung changed, where each of the two last changed less than the one before: a
 // basis that does not come closer says nothing. High rungs may be worse than low
 // ones: where steps are large, a stationary law has moments of low degree alone. But a rung may
-// agree with the one below by chance, so its bounds cover what all later ones say.
-func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
-	everyStep bool) (best markov.Point, fine bool, err error) {
+// agree with the one below by chance, so its bounds cover what all later ones say. The outcomes
+// are those of all rungs that have a law.
+func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme, everyStep bool) (
+	best markov.Point, outcomes []*outcome, fine bool, err error) {
 	var points []markov.Point // the results
-	var at []int              // at which of the outcomes each is
-	var outcomes []*outcome   // of the rungs that have a law
-	var before, now *outcome  // of the last two such rungs
+	var at []int              // on which rung each is
+	var before, now *outcome  // of the last two rungs that have a law
 	change := math.Inf(1)     // between those two
 	radius, first := 0.0, 0   // of the last rung that has none, and the first outcome after it
 	for i := range ladder {
@@ -238,8 +240,9 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 		// A rung that is stable by chance is found out by the next ones.
 		next, err := r.solve(ctx, m, everyStep)
 		if err != nil {
-			return markov.Point{}, false, err
+			return markov.Point{}, nil, false, err
 		}
+		next.rung = i
 		if next.signed == nil { // the matrix is unstable: begin anew
 			radius = next.radius
 			before, now, change = nil, nil, math.Inf(1)
@@ -263,28 +266,44 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 		bound := max(sharedChange*change, p.engine.unrefined(i)*last)
 		slow := max(1, slowness*min(rungContraction, change/last))
 		found := p.engine.point(outcomes[first:], bound, slow)
-		points, at = append(points, found), append(at, len(outcomes))
+		points, at = append(points, found), append(at, i)
 		if p.engine.known(found, 4*floor) {
-			return found, true, nil
+			return found, outcomes, true, nil
 		}
 	}
 	// No rung had a law that the next one bears out, and the last one is sure that there is none.
 	if points == nil && radius >= 1 && now == nil {
-		return markov.Point{Radius: radius}, false, nil
+		return markov.Point{Radius: radius}, nil, false, nil
 	}
 	best = markov.LostPoint(len(p.engine.observed)) // until something is known
 	for i, found := range points {
-		for _, later := range outcomes[at[i]:] {
-			for o, x := range later.signed {
-				sd := p.engine.observed[o].sd
-				found.Observed[o].Widen(math.Abs(x/sd-found.Observed[o].Signed[0]), sd)
-			}
-		}
+		p.engine.cover(found, outcomes, at[i]+1)
 		if coarsest(found) < coarsest(best) {
 			best = found
 		}
 	}
-	return best, false, nil
+	return best, outcomes, false, nil
+}
+
+// cover widens the bounds of a result by what the outcomes from a rung on say. If one of them is
+// outside a bound, the rungs before agreed by chance: each result may be off by as much as the
+// outcomes are from it, and by its bound beyond them.
+func (e *Engine) cover(found markov.Point, outcomes []*outcome, from int) {
+	off, chance := make([]float64, len(found.Observed)), false
+	for _, later := range outcomes {
+		for o, x := range found.Observed {
+			if later.rung < from || x.Signed == nil { // nothing is known of it
+				continue
+			}
+			off[o] = max(off[o], math.Abs(later.signed[o]/e.observed[o].sd-x.Signed[0]))
+			chance = chance || off[o] > x.RelativeResolution
+		}
+	}
+	for o, x := range found.Observed {
+		if chance {
+			found.Observed[o].Widen(off[o]+x.RelativeResolution, e.observed[o].sd)
+		}
+	}
 }
 
 const (
@@ -338,6 +357,7 @@ func coarsest(p markov.Point) float64 {
 
 // outcome holds the results of one rung.
 type outcome struct {
+	rung   int            // of the ladder
 	signed []float64      // errors of the observables; nil if there is no stationary law
 	noise  []float64      // what round-off may have made of them, over their standard deviations
 	law    []float64      // less the target's
