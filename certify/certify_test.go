@@ -501,6 +501,26 @@ func TestWhatIsNotAffineIsRefused(t *testing.T) {
 	}
 }
 
+// rounded is a stepper whose positions and momenta have the digits of float32.
+type rounded struct{ integrators.Stepper }
+
+func (s rounded) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
+	s.Stepper.Step(z, f, n)
+	for i := range z.Theta {
+		z.Theta[i], z.R[i] = float64(float32(z.Theta[i])), float64(float32(z.R[i]))
+	}
+}
+
+func TestStepsInFloat32AreRefused(t *testing.T) {
+	m := faulty(t, "leapfrog", func(s integrators.Stepper, _ integrators.Params) integrators.Stepper { return rounded{s} })
+	for _, name := range []string{"plain", "svrg", "saga"} {
+		o := Options{Problem: gaussianBuiltin(), Integrators: []integrators.Integrator{m}, Estimator: estimatorOf(t, name)}
+		if _, err := Run(t.Context(), o); err == nil || !strings.HasSuffix(err.Error(), ": does it compute in float32?") {
+			t.Errorf("%s: error %v: want the question whether it computes in float32", name, err)
+		}
+	}
+}
+
 // A friction, or a curvature, that float64 cannot add to the rest is refused: steps
 // would seem not to depend on their noise.
 func TestRatesThatAreTooFarApartAreRefused(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hambench/certify/gaussian"
 	"hambench/certify/spectral"
 	"hambench/chain/minibatch"
@@ -141,6 +143,34 @@ func TestExactErrorsOfEstimatorsAreTheChains(t *testing.T) {
 				t.Errorf("%s under %s: the chain's variance is %.4g off %.4g, the exact one %.4g", name, scheme, got, truth, want)
 			} else if name == "saga" && scheme == "reshuffle" && want < 0.05*truth {
 				t.Errorf("saga under reshuffle: error %.3g of %.3g: want a large one, that a chain can see", want, truth)
+			}
+		}
+	}
+}
+
+// An estimator's variables are positions or gradients: in units in which positions are 10⁹ times as
+// large, or as small, all that is relative is the same. Powers of 2 scale without rounding.
+func TestUnitsOfEstimatorsVariablesDoNotCount(t *testing.T) {
+	plain := gaussianBuiltin()
+	for _, name := range []string{"svrg", "saga"} {
+		o := Options{Problem: plain, Steps: []float64{0.02, 0.01}, Estimator: estimatorOf(t, name)}
+		want := errorsOne(t, o, "baoab", "reshuffle").Observables
+		for _, unit := range []float64{0x1p30, 0x1p-30} {
+			p := &Problem{Kind: Gaussian, Friction: plain.Friction / unit}
+			for _, b := range plain.gaussian {
+				p.gaussian = append(p.gaussian, newAffineForce(
+					floats.ScaleTo(make([]float64, len(b.Precision)), 1/unit/unit, b.Precision),
+					floats.ScaleTo(make([]float64, len(b.Shift)), 1/unit, b.Shift)))
+			}
+			scaled := o
+			scaled.Problem, scaled.Steps = p, []float64{0.02 * unit, 0.01 * unit}
+			for i, got := range errorsOne(t, scaled, "baoab", "reshuffle").Observables {
+				for j, e := range got.Relative {
+					bound, most := got.RelativeResolution[j], want[i].RelativeResolution[j]
+					if !(math.Abs(float64(e-want[i].Relative[j])) <= 1e-12) || !(bound <= 1.01*most) {
+						t.Errorf("%s in units of %g: %s is %v ± %v, want %v ± %v", name, unit, got.Name, e, bound, want[i].Relative[j], most)
+					}
+				}
 			}
 		}
 	}

@@ -292,10 +292,15 @@ func wideTrial(t *testing.T, seed uint64) trial {
 }
 
 // TestNoVerdictIsFalseOfEstimators does the same with estimators, masses, inner steps and more
-// batches, on a third as many problems, or on 25. The gradients in saga's table are old: of 300
-// problems 26 % of the observables were left open.
+// batches, on a third as many problems, or on 25, and on one (34) of which a step was once said not
+// to be affine. The gradients in saga's table are old: of 151 problems 7 % of the observables were
+// left open.
 func TestNoVerdictIsFalseOfEstimators(t *testing.T) {
-	checkTrials(t, numbered(max(min(*verdictCount, 25), *verdictCount/3)), wideTrial, 0.3)
+	seeds := numbered(max(min(*verdictCount, 25), *verdictCount/3))
+	if !slices.Contains(seeds, 34) {
+		seeds = append(seeds, 34)
+	}
+	checkTrials(t, seeds, wideTrial, 0.1)
 }
 
 // Only the mean of the batches is a target: one batch may pull away from it, and

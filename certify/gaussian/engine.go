@@ -135,6 +135,7 @@ func (g *Engine) Size(observable int, x []float64) float64 {
 // takes. A part that is not affine, or that knows where the origin is, is a usage error that
 // names the integrator and the batch.
 func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
+	own := probe.Auxiliary(in)
 	forces, _ := probe.Lists(g.moved, 1) // as many as batches: never too many
 	// All of the data is the mean of what was moved: where the frame's centre is far from the
 	// origin, the rounding of the problem's own mean would pull it elsewhere.
@@ -154,25 +155,33 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	var parts []*probe.Transition // list by list, then the refreshment
+	for _, f := range moved {
+		for _, step := range steps {
+			parts = append(parts, probe.NewTransition(in, step, f))
+		}
+	}
 	if in.Refresh != nil {
-		refresh := probe.NewTransition(in, in.Refresh, nil)
-		if p.refresh, err = g.frame.probe(refresh, dim); err != nil {
+		parts = append(parts, probe.NewTransition(in, in.Refresh, nil))
+	}
+	frame := g.frame.withUnits(dim, own, parts)
+	if in.Refresh != nil {
+		if p.refresh, err = frame.probe(parts[len(parts)-1], dim); err != nil {
 			return nil, fmt.Errorf("%s: refreshment: %w", in.Integrator.Name, err)
 		}
 	}
-	// List by list.
 	for i, f := range moved {
-		for _, step := range steps {
-			m, err := g.frame.probe(probe.NewTransition(in, step, f), dim)
+		for range steps {
+			m, err := frame.probe(parts[len(p.kernels)], dim)
 			if err == nil && g.problem.By.Plain() {
-				err = g.frame.checkMoved(in, original[i], f)
+				err = frame.checkMoved(in, original[i], f)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: batch %d: %w", in.Integrator.Name, i, err)
 			}
 			// A step may reckon with the mean of the batch itself, which is not at the origin.
 			for _, f := range probe.Members(f) {
-				m.far = max(m.far, g.frame.distance(f))
+				m.far = max(m.far, frame.distance(f))
 			}
 			p.kernels = append(p.kernels, m)
 		}

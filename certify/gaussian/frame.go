@@ -25,6 +25,7 @@ type frame struct {
 	white  *mat.Dense // U, upper triangular
 	colour *mat.Dense // U⁻¹
 	root   []float64  // M^−½ per coordinate
+	units  []float64  // of auxiliary variables, powers of 2; nil if there are none
 }
 
 // worstConditioned bounds what U may miss of P̄, relative to it: beyond, the
@@ -184,12 +185,13 @@ func (f *frame) distance(b *integrators.Affine) float64 {
 }
 
 // toWhite returns the coordinates x of a displacement θ, or (θ, r), or (θ, r,
-// auxiliary variables), of which the last stay as they are.
+// auxiliary variables), of which the last are taken in their units.
 func (f *frame) toWhite(z []float64) []float64 {
-	x := slices.Clone(z) // the rest stays
+	x := slices.Clone(z)
 	mat.NewVecDense(f.d, x[:f.d]).MulVec(f.white, mat.NewVecDense(f.d, z[:f.d]))
 	if len(z) > f.d {
 		floats.Mul(x[f.d:2*f.d], f.root)
+		floats.Div(x[2*f.d:], f.units)
 	}
 	return x
 }
@@ -200,6 +202,7 @@ func (f *frame) fromWhite(x []float64) []float64 {
 	mat.NewVecDense(f.d, z[:f.d]).MulVec(f.colour, mat.NewVecDense(f.d, x[:f.d]))
 	if len(x) > f.d {
 		floats.Div(z[f.d:2*f.d], f.root)
+		floats.Mul(z[2*f.d:], f.units)
 	}
 	return z
 }

@@ -62,6 +62,37 @@ func (f *frame) probe(step *probe.Transition, dim int) (*affineMap, error) {
 	return m, nil
 }
 
+// withUnits returns the frame with units of auxiliary variables, of which the first are an
+// integrator's own and keep the unit 1. An estimator's may be positions or gradients: the unit is
+// about what the parts of a step make of them at typical (θ, r). In another one, terms that cancel
+// in a step would be larger than all that comes of them.
+func (f *frame) withUnits(dim, own int, parts []*probe.Transition) *frame {
+	out, d := *f, f.d
+	size := make([]float64, dim-2*d)
+	out.units = slices.Repeat([]float64{1}, dim-2*d)
+	if own == len(size) { // they have their units
+		return &out
+	}
+	for _, part := range parts {
+		points := probes(2 * d)
+		for i, v := range points { // the variables are 0, as is the noise
+			points[i] = append(v, make([]float64, len(size)+part.Normals)...)
+		}
+		for _, added := range out.addedBy(part, points, dim) {
+			for i, v := range added[2*d:] {
+				size[i] = max(size[i], math.Abs(v))
+			}
+		}
+	}
+	// Powers of 2, by which numbers are multiplied without rounding.
+	for i := own; i < len(size); i++ {
+		if _, exponent := math.Frexp(size[i]); size[i] > 0 {
+			out.units[i] = math.Ldexp(1, exponent)
+		}
+	}
+	return &out
+}
+
 // probes are the states and noises (x, ξ) at which a step is probed: the origin,
 // up and down each direction, and random ones.
 func probes(all int) [][]float64 {
