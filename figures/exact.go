@@ -318,7 +318,7 @@ func drawOrders(d *drawing) error {
 		f.ID, f.Title, f.Data = d.plan.ID, d.plan.Title, q.records(rows, c.y)
 		d.out.Figures = append(d.out.Figures, f)
 	} else {
-		d.note("No figure: it shows stationary laws, and there are none")
+		d.note("No figure of exact numbers: there are none to draw; the table has what is known")
 	}
 	d.writeOrders(have)
 	return nil
