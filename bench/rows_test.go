@@ -11,6 +11,7 @@ import (
 	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/chain"
+	"hambench/oracle"
 )
 
 // stored are the plans of studies, and a store without results.
@@ -79,12 +80,13 @@ grid = [
 ]`)
 	results, plans := stored(t, study)
 	cells := plans[0].Cells
-	results.put(t, "result", cells[0].Key, Result{KS: 0.1, KSSelf: 0.08, Scores: map[string]float64{"rmse": 0.5, "ess": 50, "checks_failed": 2}, Gradients: 7})
+	results.put(t, "result", cells[0].Key, Result{KS: 0.1, KSSelf: 0.08, KSSelfLow: 0.06, KSSelfHigh: 0.11,
+		Scales: &oracle.Scales{Omega: 3, Spread: 40}, Scores: map[string]float64{"rmse": 0.5, "ess": 50, "checks_failed": 2}, Gradients: 7})
 	results.put(t, "result", cells[1].Key, Result{KS: 1, Diverged: true, Scores: map[string]float64{"rmse": 5}})
 	rows := results.Table(plans).Rows()
 	for i, want := range []map[string]any{
 		{"dataset": "linear", "integrator": "mt3", "parameters": "w2-variance=1", "w2-variance": 1, "batch": 32, "estimator": "plain", "scheme": "reshuffle",
-			"ks": 0.1, "ks_self": 0.08, "rmse": 0.5, "ess": 50, "checks_failed": 2, "gradients": 7, "seconds": 2, "arch": "arm64", "missing": false, "key": cells[0].Key, "place": 1},
+			"ks": 0.1, "ks_self": 0.08, "ks_self_low": 0.06, "ks_self_high": 0.11, "rmse": 0.5, "ess": 50, "checks_failed": 2, "gradients": 7, "seconds": 2, "arch": "arm64", "missing": false, "key": cells[0].Key, "place": 1},
 		{"friction": math.Inf(1), "batch": math.Inf(1), "w2-variance": nil, "ks": 1, "rmse": nil, "diverged": true, "K": 1, "scheme": "full"},
 		{"h": 0.2, "missing": true, "ks": nil, "diverged": nil, "seed": 1, "friction": 5, "record": CellRecord},
 	} {
@@ -94,8 +96,26 @@ grid = [
 			}
 		}
 	}
+	// A step of 0.1 at friction 5, and K − 1 times the variance of two batches, 40.
+	if r := rows[0]; math.Abs(r.Number("eta_v_over_c")-0.8*(r.Number("K")-1)) > 1e-12 || !(r.Number("K") > 1) {
+		t.Errorf("ηV/C %v with K = %v: want 0.8(K − 1)", r.Number("eta_v_over_c"), r.Number("K"))
+	}
 	if s := rows[0].Source.(Result); s.Cell.Integrator != "mt3" || s.Scores["ess"] != 50 {
 		t.Errorf("source %+v", s)
+	}
+}
+
+func TestAChecksRowHasItsLimits(t *testing.T) {
+	results, plans := stored(t, studyOf(t, "fix = {data = \"teacher-reg\", integrator = \"leapfrog\", batch = 32, step = 0.005}"))
+	job := plans[0].References[0]
+	results.put(t, store.Reference, job.Key, map[string]any{"checks": []oracle.Check{{Name: "self-distance", Value: 0.7, Low: 0.2, High: 0.5}}})
+	row := results.Table(plans).Where("record", CheckRecord).Rows()[0]
+	for column, v := range map[string]any{
+		"dataset": "teacher-reg", "model": "bnn", "oracle": job.Spec.ID(), "key": job.Key, "check": "self-distance", "value": 0.7, "low": 0.2, "high": 0.5, "pass": false,
+	} {
+		if got := row.Get(column); got != table.Of(v) {
+			t.Errorf("%s is %v, want %v", column, got, v)
+		}
 	}
 }
 

@@ -42,6 +42,10 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 			}
 		}
 	}
+	both, err := Read([]string{filepath.Join(folder, "v2-none"), filepath.Join(folder, "v3-gzip")}, nil)
+	if err != nil || len(both.Chains) != 4 || both.Gradients != 2800 {
+		t.Errorf("two files: %v, %d chains, %g gradients: want 4, 2800", err, len(both.Chains), both.Gradients)
+	}
 	chunk := filepath.Join(folder, "v2-blosc", "posterior", "theta", "1.0.0")
 	whole, err := os.ReadFile(chunk)
 	if err != nil {
