@@ -428,7 +428,7 @@ func (r *Report) conclude() {
 	}
 	for _, j := range r.Joint {
 		if j.P <= Level {
-			why = append(why, j.Kind+" "+j.Of)
+			why = append(why, fmt.Sprintf("worst %s, %s: %v", j.Kind, j.Of, j.Test))
 		}
 	}
 	switch {

@@ -138,8 +138,8 @@ type judgement struct {
 func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) error {
 	var j judgement
 	var err error
-	if o.posteriorDB != "" && o.posterior == "" {
-		return usage.Errorf("--posteriordb: want --posterior NAME, too")
+	if (o.posteriorDB == "") != (o.posterior == "") {
+		return usage.Errorf("one of --posteriordb and --posterior: want both, or neither")
 	}
 	if o.references, err = o.referencesOf(o.references, o.posterior); err != nil {
 		return err
@@ -149,6 +149,9 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 		j.Report, err = judgeProblem(files, o)
 	case o.references != nil:
 		j.Report, err = judgeFiles(o.references, files, o)
+	case f.dataset == "" && f.model == "":
+		err = usage.Errorf("nothing to compare with: want --reference, --posteriordb and " +
+			"--posterior, --problem, --dataset or --model")
 	default:
 		j, err = f.judgePosterior(ctx, files, o)
 	}

@@ -309,7 +309,9 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 	for want, args := range map[string][]string{
 		"scorecard: no draws in none":                    {"--scorecard", "none"},
 		"scorecard: open missing":                        {"--scorecard", "missing"},
-		"want --posterior NAME":                          {"--posteriordb", "all", "all/m/right.jsonl"},
+		"--posteriordb and --posterior: want both":       {"--posteriordb", "all", "all/m/right.jsonl"},
+		"one of --posteriordb and --posterior: want":     {"--posterior", "m", "all/m/right.jsonl"},
+		"nothing to compare with: want --reference":      {"all/m/right.jsonl"},
 		"posteriordb: open":                              {"--posteriordb", "all", "--posterior", "m", "all/m/right.jsonl"},
 		"--dataset and --reference: want one of them":    {"--reference", "a", "--dataset", "linear", "b.csv"},
 		"--checks and --json: want one of them":          {"--checks", "--json", "--dataset", "linear"},
