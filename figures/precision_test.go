@@ -8,7 +8,7 @@ import (
 )
 
 // Two chains a third of the band apart are alike, two bands apart or with one
-// diverged they are not; a chain without its pair is neither.
+// diverged they are not, and have no difference; a chain without its pair is neither.
 func TestPrecisionTable(t *testing.T) {
 	c := bench.Cell{Observe: bench.Distance, Dataset: "boston", Model: "bnn", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "full", Batches: 1, Step: 0.02, Samples: 50, Thin: 1, Seed: 1}
 	study := bench.Study{Figure: &bench.FigureSpec{Kind: "precision"}, ID: "precision", Title: "Invented results"}
@@ -29,15 +29,19 @@ func TestPrecisionTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var verdicts []string
+	var verdicts, differences []string
 	for _, line := range strings.Split(out.Text, "\n") {
 		if strings.Contains(line, "boston") {
 			fields := strings.Split(line, "|")
 			verdicts = append(verdicts, strings.TrimSpace(fields[len(fields)-2]))
+			differences = append(differences, strings.TrimSpace(fields[len(fields)-3]))
 		}
 	}
 	if got := strings.Join(verdicts, " "); got != "yes NO NO – –" {
 		t.Errorf("verdicts %q, want yes NO NO – –\n%s", got, out.Text)
+	}
+	if got := strings.Join(differences, " "); got != "+0.020 +0.120 – – –" {
+		t.Errorf("differences %q, want none where a chain diverged\n%s", got, out.Text)
 	}
 	if strings.Count(out.Text, "| diverged") != 3 {
 		t.Errorf("want three diverged chains shown:\n%s", out.Text)
