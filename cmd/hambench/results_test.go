@@ -153,6 +153,21 @@ func TestREADMESaysWhatFigureOneShows(t *testing.T) {
 	}
 }
 
+// README says of the second picture what its claim says.
+func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
+	found := regexp.MustCompile(`found: below: ratios from (\S+) to (\S+); above: ratios from (\S+) to (\S+)\n`).
+		FindStringSubmatch(read(t, "../../docs/results/regimes-claims.txt"))
+	if found == nil {
+		t.Fatal("no ratios in the claims of regimes")
+	}
+	text := strings.Join(strings.Fields(read(t, "../../README.md")), " ")
+	want := fmt.Sprintf("leave %s to %s of the error of independent batches on the Gaussian problems; above 3 they leave %s to %s of it",
+		found[1], found[2], found[3], found[4])
+	if !strings.Contains(text, want) {
+		t.Errorf("README does not say %q", want)
+	}
+}
+
 // Verdicts and numbers of docs/paper.md are those of the committed claims and tables; README
 // counts verdicts as they are. A row of claims quotes what was found.
 func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
