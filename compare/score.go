@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"hambench/internal/ranks"
 )
 
 // pooled holds the draws of a column of both sides, chain after chain, the reference's
@@ -203,48 +205,12 @@ func quantile(freedom, level float64) float64 {
 	return -distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(level / 2)
 }
 
-// ranked replaces the values of a column by the shares of all that are below, ties by the
-// middle of theirs: in (0, 1). Order lists the draws by value.
-func ranked(x []float64) (shares []float64, order []int) {
-	type place struct {
-		x  float64
-		at int
-	}
-	sorted := make([]place, len(x))
-	for i, v := range x {
-		sorted[i] = place{v, i}
-	}
-	slices.SortFunc(sorted, func(a, b place) int {
-		switch {
-		case a.x < b.x:
-			return -1
-		case a.x > b.x:
-			return 1
-		}
-		return a.at - b.at
-	})
-	order, shares = make([]int, len(x)), make([]float64, len(x))
-	for i, p := range sorted {
-		order[i] = p.at
-	}
-	for first := 0; first < len(order); {
-		last := first + 1
-		for last < len(order) && x[order[last]] == x[order[first]] {
-			last++
-		}
-		for _, i := range order[first:last] {
-			shares[i] = float64(first+last) / 2 / float64(len(x))
-		}
-		first = last
-	}
-	return shares, order
-}
-
-// normalScores are the quantiles of the standard normal law at the ranks' shares.
-func normalScores(shares []float64) []float64 {
-	z := make([]float64, len(shares))
-	for i, u := range shares {
-		z[i] = math.Sqrt2 * math.Erfinv(2*u-1)
+// normalScores are the quantiles of the standard normal law at the shares of all values that
+// are below each one, in (0, 1), by the middle ranks.
+func normalScores(middle []float64) []float64 {
+	z := make([]float64, len(middle))
+	for i, below := range middle {
+		z[i] = math.Sqrt2 * math.Erfinv(2*(below/float64(len(middle)))-1)
 	}
 	return z
 }
@@ -266,8 +232,8 @@ type scores struct {
 
 // scoresOf makes the tests of a column of all draws within the limits.
 func scoresOf(p pooled, slow limits) scores {
-	shares, order := ranked(p.x)
-	s := scores{z: normalScores(shares)}
+	middle, order := ranks.Middle(p.x)
+	s := scores{z: normalScores(middle)}
 	of := p.like(s.z)
 	s.location = of.compare(slow)
 	slow = s.location.lags()

@@ -1,11 +1,12 @@
 package oracle
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"hambench/internal/ranks"
 )
 
 // Diagnostics summarises, over the predictive outputs, how well the chains
@@ -55,28 +56,16 @@ func diagnose(draws [][][]float32) Diagnostics {
 // Φ⁻¹((r − 3/8)/(N + 1/4)), equal draws by that of their mean rank (Vehtari et al.
 // 2021, equation 14): what is computed of them does not ask for moments of the draws.
 func rankNormalised(chains [][]float64) [][]float64 {
-	type place struct{ chain, draw int }
-	var order []place
+	all := slices.Concat(chains...)
+	middle, _ := ranks.Middle(all)
 	scores := make([][]float64, len(chains))
 	for c, x := range chains {
-		scores[c] = make([]float64, len(x))
-		for i := range x {
-			order = append(order, place{c, i})
+		for range x {
+			rank := middle[0] + 1./2
+			scores[c] = append(scores[c],
+				distuv.UnitNormal.Quantile((rank-3./8)/(float64(len(all))+1./4)))
+			middle = middle[1:]
 		}
-	}
-	value := func(p place) float64 { return chains[p.chain][p.draw] }
-	slices.SortFunc(order, func(a, b place) int { return cmp.Compare(value(a), value(b)) })
-	for first := 0; first < len(order); {
-		last := first
-		for last+1 < len(order) && value(order[last+1]) == value(order[first]) {
-			last++
-		}
-		rank := float64(first+last)/2 + 1
-		score := distuv.UnitNormal.Quantile((rank - 3./8) / (float64(len(order)) + 1./4))
-		for _, p := range order[first : last+1] {
-			scores[p.chain][p.draw] = score
-		}
-		first = last + 1
 	}
 	return scores
 }
