@@ -358,8 +358,8 @@ func TestWhatIsNotDecidedOrNotCompared(t *testing.T) {
 }
 
 // Ten draws of 400 that are 500 deviations off in one run are no more than a run to ranks: they
-// are not accepted. Of right draws of which the law has no variance, one set in a hundred has a draw
-// that is not expected at most: of 200 sets, more than 7 once in a thousand times.
+// are not accepted. Of right draws of which the law has no variance, one set in a hundred has a
+// draw that is not expected at most: of 200 sets, more than 7 once in a thousand times.
 func TestDrawsFarOutAreNotAccepted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	ref, own := simulated(rng, laws[0], 1, 10_000, 3, 1, right), simulated(rng, laws[0], 1, 400, 3, 1, right)
