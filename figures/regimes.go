@@ -61,17 +61,10 @@ func (d *drawing) places() (out []place) {
 		return hasRegime(r) && !r.Get("diverged").Truth() &&
 			(!exact || r.Text("observable") == regimeObservable)
 	})
-	mean := func(t *table.Table) float64 {
-		sum := 0.0
-		for _, r := range t.Rows() {
-			sum += excess(r) / float64(t.Len())
-		}
-		return sum
-	}
 	for _, g := range rows.GroupBy(placeColumns...) {
-		independent := mean(g.Where("scheme", "replacement"))
+		independent := g.Where("scheme", "replacement").Mean(excess)
 		for _, s := range g.GroupBy("scheme") {
-			p := place{Row: s.Rows()[0], excess: mean(s.Table), ratio: math.NaN()}
+			p := place{Row: s.Rows()[0], excess: s.Mean(excess), ratio: math.NaN()}
 			exact := p.kind() == exactKind
 			if independent > clearExcess || exact && independent > 0 {
 				p.ratio = p.excess / independent

@@ -355,16 +355,11 @@ func (x *evaluation) worse() Finding {
 // in which the right one did. Where no chain diverged the difference is 0.
 func (x *evaluation) divergence() Finding {
 	x.over(x.selected)
-	shares := func(rows *table.Table) (share float64) {
-		for _, r := range rows.Rows() {
-			share += indicator(diverged(r)) / float64(rows.Len())
-		}
-		return share
-	}
+	lost := func(r table.Row) float64 { return indicator(diverged(r)) }
 	left, right, n := 0., 0., 0.
 	for _, line := range x.compared() {
 		for _, p := range line {
-			l, r := shares(p.Left), shares(p.Right)
+			l, r := p.Left.Mean(lost), p.Right.Mean(lost)
 			left, right, n = left+l, right+r, n+1
 			x.add(p.Left.Rows()[0], l-r, 0)
 		}

@@ -643,14 +643,9 @@ func (x *evaluation) ratios() Finding {
 func (x *evaluation) addLogarithms(pairs []table.Pair, number func(table.Row) float64,
 	multiple float64) {
 	for _, p := range pairs {
-		left, below, shift := 0.0, 0.0, 0.0
-		for _, r := range p.Left.Rows() {
-			left += number(r) / float64(p.Left.Len())
-		}
-		for _, r := range p.Right.Rows() {
-			below += math.Log(number(r)) / float64(p.Right.Len())
-			shift -= 1 / number(r) / float64(p.Right.Len())
-		}
-		x.add(p.Left.Rows()[0], math.Log(left)-below, multiple*(1/left+shift))
+		left := p.Left.Mean(number)
+		below := p.Right.Mean(func(r table.Row) float64 { return math.Log(number(r)) })
+		inverse := p.Right.Mean(func(r table.Row) float64 { return 1 / number(r) })
+		x.add(p.Left.Rows()[0], math.Log(left)-below, multiple*(1/left-inverse))
 	}
 }

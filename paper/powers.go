@@ -31,13 +31,10 @@ func PowersOf(rows *table.Table, number func(table.Row) float64,
 	level float64) (p Powers, ok bool) {
 	var design, logs []float64
 	for _, g := range rows.GroupBy("h", "friction") {
-		sum := 0.0
-		for _, r := range g.Rows() {
-			sum += number(r) / float64(g.Len())
-		}
-		if r := g.Rows()[0]; sum > 0 && !math.IsInf(sum, 0) {
+		mean := g.Mean(number)
+		if r := g.Rows()[0]; mean > 0 && !math.IsInf(mean, 0) {
 			design = append(design, 1, math.Log(r.Number("h")), math.Log(r.Number("friction")))
-			logs = append(logs, math.Log(sum))
+			logs = append(logs, math.Log(mean))
 		}
 	}
 	if p.Points = len(logs); p.Points < fewestPoints {

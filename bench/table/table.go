@@ -216,6 +216,14 @@ func (t *Table) Numbers(column string) (numbers []float64) {
 	return numbers
 }
 
+// Mean returns the mean of a number of each row, summed from the first row on; 0 of none.
+func (t *Table) Mean(number func(Row) float64) (mean float64) {
+	for _, r := range t.Rows() {
+		mean += number(r) / float64(t.Len())
+	}
+	return mean
+}
+
 // Sort returns the rows sorted by some columns, the first of which is the most
 // significant one: numbers ascend, texts keep the order in which they first occur, as
 // rows do that have equal values.
