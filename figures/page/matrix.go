@@ -11,6 +11,7 @@ import (
 	"hambench/certify"
 	"hambench/figures"
 	"hambench/integrators"
+	"hambench/models/datasets"
 )
 
 // Matrix shows rows of a table grouped in two ways, such as the orders on one problem by sampler
@@ -91,9 +92,11 @@ func (p Cheapest) Text() string {
 // newRankings ranks integrators by what they cost, per data set, until a chain was where right
 // ones are, from the rows of cells, each once. There is a ranking for each friction at which
 // several integrators ran: one with its best of five frictions is not compared with one at a
-// single friction. Controls from other starts are not ranked.
+// single friction. Controls from other starts are not ranked, nor models with data of their own,
+// over whose rows no passes are counted.
 func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
-	judged := cells.Where("observe", string(bench.Distance)).Where("start", bench.AtTruth)
+	judged := cells.Where("observe", string(bench.Distance)).Where("start", bench.AtTruth).
+		Filter(func(r table.Row) bool { return r.Text("dataset") != datasets.None })
 	integrator, err := bench.LookupSettings([]string{"integrator"}, cells)
 	if err != nil {
 		panic(err) // the program declares it

@@ -19,6 +19,7 @@ import (
 	"hambench/certify"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/models/datasets"
 	"hambench/paper"
 )
 
@@ -216,15 +217,16 @@ func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
 	}
 }
 
-// A control from other starts is not ranked.
+// A control from other starts is not ranked, nor a model with data of its own, whose cells have
+// no rows.
 func TestControlsAreNotRanked(t *testing.T) {
 	var plan bench.Plan
 	m := make(memory)
 	for _, c := range []struct {
-		start  string
-		passes int64
-	}{{"", 200}, {"prior", 100}} {
-		cell := bench.Cell{Observe: bench.Distance, Dataset: "boston", Integrator: "leapfrog", Friction: 5, Batches: 1, BatchSize: bench.Full, Step: 0.01}
+		dataset, start string
+		passes         int64
+	}{{"boston", "", 200}, {"boston", "prior", 100}, {datasets.None, "", 100}} {
+		cell := bench.Cell{Observe: bench.Distance, Dataset: c.dataset, Integrator: "leapfrog", Friction: 5, Batches: 1, BatchSize: bench.Full, Step: 0.01}
 		other := cell
 		other.Integrator = "mt3"
 		for _, cell := range []bench.Cell{cell, other} {
