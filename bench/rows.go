@@ -16,6 +16,7 @@ import (
 	"hambench/chain/minibatch"
 	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
+	"hambench/models/datasets"
 	"hambench/oracle"
 )
 
@@ -405,3 +406,7 @@ func (s Results) checks(key string) []oracle.Check {
 	}
 	return body.Checks
 }
+
+// HasOwnData reports whether the model of a row's chain has data of its own, in place of a data
+// set's rows.
+func HasOwnData(r table.Row) bool { return r.Text("dataset") == datasets.None }

@@ -11,7 +11,6 @@ import (
 	"hambench/certify"
 	"hambench/figures"
 	"hambench/integrators"
-	"hambench/models/datasets"
 )
 
 // Matrix shows rows of a table grouped in two ways, such as the orders on one problem by sampler
@@ -96,7 +95,7 @@ func (p Cheapest) Text() string {
 // over whose rows no passes are counted.
 func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	judged := cells.Where("observe", string(bench.Distance)).Where("start", bench.AtTruth).
-		Filter(func(r table.Row) bool { return r.Text("dataset") != datasets.None })
+		Filter(func(r table.Row) bool { return !bench.HasOwnData(r) })
 	integrator, err := bench.LookupSettings([]string{"integrator"}, cells)
 	if err != nil {
 		panic(err) // the program declares it
