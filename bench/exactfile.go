@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hambench/certify"
@@ -176,21 +174,38 @@ func (f *File) readProblems(b *exactBlock, v any) error {
 	return nil
 }
 
+// namesOf returns the names of a JSON object's members in the order of the text, where they may
+// hold numbers that ascend.
+func namesOf(object []byte) (names []string, err error) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	_, err = dec.Token() // its brace
+	for err == nil && dec.More() {
+		var name json.Token
+		var value json.RawMessage
+		if name, err = dec.Token(); err == nil {
+			names = distinct.Append(names, fmt.Sprint(name))
+			err = dec.Decode(&value)
+		}
+	}
+	return names, err
+}
+
 // problems returns the problems of one name, as readProblems takes it.
 func (f *File) problems(name string) (found []exactProblem, err error) {
 	if strings.HasSuffix(name, ".json") {
 		var texts map[string]json.RawMessage
+		var names []string
 		data, err := f.readFile(filepath.Join(filepath.Dir(f.Path), name))
 		if err == nil {
 			err = json.Unmarshal(data, &texts)
 		}
+		if err == nil {
+			names, err = namesOf(data)
+		}
 		if err != nil {
 			return nil, usage.Errorf("problems of %s: %w", name, err)
 		}
-		// In the order of the file, where names may hold numbers that ascend.
-		place := func(name string) int { return bytes.Index(data, []byte(strconv.Quote(name))) }
-		inFile := func(a, b string) int { return cmp.Or(place(a)-place(b), cmp.Compare(a, b)) }
-		for _, k := range slices.SortedFunc(maps.Keys(texts), inFile) {
+		for _, k := range names {
 			p, err := certify.ParseProblem(k, texts[k])
 			if err != nil {
 				return nil, err

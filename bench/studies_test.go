@@ -383,6 +383,14 @@ func TestLaterStudies(t *testing.T) {
 	}
 }
 
+// A name may stand in the text before it names a problem, or be escaped there.
+func TestNamesOfAnObjectAreInTheOrderOfItsText(t *testing.T) {
+	got, err := namesOf([]byte(`{"ω = 3": {"kind": "b"}, "b": {"a": 1}, "\u03c9 = 10": {}, "a": {}}`))
+	if want := []string{"ω = 3", "b", "ω = 10", "a"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("names %q, %v, want %q", got, err, want)
+	}
+}
+
 // Problems stand in the order of their file, which need not be that of their names.
 func TestProblemsStandInTheOrderOfTheirFile(t *testing.T) {
 	f, err := Load("midpoint-budgets", Parts{})

@@ -23,7 +23,7 @@ func Middle(x []float64) (middle []float64, order []int) {
 	})
 	middle = make([]float64, len(x))
 	for first := 0; first < len(sorted); {
-		last := first
+		last := first + 1 // a NaN is not even equal to itself
 		for last < len(sorted) && sorted[last].x == sorted[first].x {
 			last++
 		}
