@@ -461,9 +461,6 @@ func TestLawsThatDoNotFitAreRefused(t *testing.T) {
 // A long certification ends soon after it is told to: within a second where a
 // processor is free, for which a busy machine is given ten.
 func TestCertifyStopsWhenItIsCancelled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
 	schemes, err := Schemes("reshuffle", "symmetric")
 	if err != nil {
 		t.Fatal(err)

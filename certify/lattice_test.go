@@ -293,9 +293,6 @@ var wrongOnce = []latticeCase{
 // to steps near the limit of stability: where a resolution is stated, the error
 // is not further off.
 func TestSpectralResolutionBoundsTheError(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
 	problems := map[string]*Problem{
 		"built in": scalarBuiltin(),
 		"two wells of different curvature": {Kind: Scalar, Friction: 1.2, scalar: spectral.Mean{

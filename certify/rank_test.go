@@ -58,7 +58,7 @@ func (r run) MSE(t *testing.T, budget float64, chains int, key uint64) float64 {
 // of 300 seeds; the seeds are pinned. A fifth of the step fails.
 func TestTheBestOfARankingIsTheBestOfSampledChains(t *testing.T) {
 	if *advised == 0 {
-		t.Skip("takes minutes: ask for it by -advised 1")
+		t.Skip("takes minutes: make verdicts runs it")
 	}
 	for _, seed := range numbered(*advised) {
 		t.Run(fmt.Sprint(seed+7), func(t *testing.T) { rankingIsBest(t, randomProblem(seed+7)) })

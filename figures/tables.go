@@ -153,7 +153,7 @@ func hasRegime(r table.Row) bool { return r.Text("regime") != "" }
 // regimeNote says what a row's regime is, and what other settings would change.
 const regimeNote = "Regime of the mini-batch error: under heat the temperature is too high by " +
 	"about ηV/(2C), so that half the step or twice the friction C halves the error, and random " +
-	"orders gain nothing unless Kηω is made small (batches drawn independently are always here). " +
+	"orders gain little unless Kηω is made small (batches drawn independently are always here). " +
 	"Under orders the error falls like η² and C does not matter, or where Kηω is above C/ω like " +
 	"η³/C; independent batches would bring the heat back. Between them, a smaller step gains " +
 	"most. ω: largest frequency, V: mean square of a batch gradient's error by parameter, at a " +

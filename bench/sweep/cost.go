@@ -29,7 +29,7 @@ const (
 	secondsPerFlop   = 1e-11
 	secondsPerNormal = 1.0e-9
 	secondsPerCall   = 0.1e-6 // of a gradient, besides its arithmetic
-	secondsPerOwn    = 0.7e-6 // of a gradient of a model with data of its own, in plain Go
+	secondsPerOwn    = 0.7e-6 // of a gradient of a model with data of its own: psgld on linear-net
 	flopsPerWeight   = 6      // per row: forward, two products backward
 	productGradients = 3      // a Hessian-vector product in gradients
 	secondsPerExact  = 0.2    // an exact job, the mean of the built-in ones

@@ -291,8 +291,11 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 func (e *Engine) cover(found markov.Point, outcomes []*outcome, from int) {
 	off, chance := make([]float64, len(found.Observed)), false
 	for _, later := range outcomes {
+		if later.rung < from {
+			continue
+		}
 		for o, x := range found.Observed {
-			if later.rung < from || x.Signed == nil { // nothing is known of it
+			if x.Signed == nil { // nothing is known of it
 				continue
 			}
 			off[o] = max(off[o], math.Abs(later.signed[o]/e.observed[o].sd-x.Signed[0]))

@@ -231,9 +231,6 @@ func TestDivergedSampleIsAFailure(t *testing.T) {
 
 // The main job on the built-in toy: run, reuse, check, export.
 func TestReproduceToy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a second of sampling")
-	}
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	out := t.TempDir()
 	if code, _, _ := call(t, "reproduce", "--only", "toy", "--out", out, "--check"); code != exitFailed {
@@ -298,9 +295,6 @@ func (c cancelling) Write(p []byte) (int, error) {
 // A chain with the default step, from where a chain without an oracle starts,
 // stays finite where one with the paper's step diverges at once.
 func TestDefaultStepFollowsTheStableOne(t *testing.T) {
-	if testing.Short() {
-		t.Skip("seconds of sampling")
-	}
 	args := []string{"sample", "--dataset", "teacher-reg", "--batch", "8", "--samples", "3", "--thin", "200", "--burn", "200", "--predictions"}
 	if code, _, stderr := call(t, args...); code != exitOK || !strings.Contains(stderr, "hambench: --h 0.0") {
 		t.Errorf("exit code %d, %s", code, stderr)
