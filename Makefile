@@ -115,9 +115,10 @@ gate: build ## compare exact orders and constants with the committed baseline; e
 engines: ## all cases of certify's tests, of which make test does a sample (three minutes)
 	$(GO) test ./certify -all -verdicts 25 -v -timeout 30m
 
-verdicts: ## certify 5 000 random problems against arithmetic of 190 digits and 1 000 against predictions, 500 corners and 220 largest stable steps, the spectral engine against lattices, rankings against sampled grids, gate every cell of an export, and simulate the table of docs/judge.md
+verdicts: ## certify 5 000 random problems against arithmetic of 190 digits and 1 000 against predictions, 500 corners and 220 largest stable steps, the spectral engine against lattices, rankings against sampled grids, gate every cell of an export, and simulate 2 100 references and the table of docs/judge.md
 	$(GO) test ./certify -run 'TestNoVerdictIsFalse|TestPredictionsAreTheFits|TestNoTrueClaim|TestSpectralResolution|TestTheBestOfARanking|TestEveryStepBelow' -verdicts 5000 -predictions 1000 -corners 500 -stability 220 -lattices 200 -advised 3 -v -timeout 3h
 	$(GO) test ./cmd/hambench -run TestExportGatesAgainstItself -every-cell -timeout 1h
+	$(GO) test ./oracle -run RightReferences -references 700 -v -timeout 1h
 	$(GO) test ./compare -run OfTheTable -table -v -timeout 3h
 
 generated: ## the committed assembly is what its generators make
