@@ -166,6 +166,15 @@ func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
 	if !strings.Contains(text, want) {
 		t.Errorf("README does not say %q", want)
 	}
+	powers := regexp.MustCompile(`\| heat +\| reshuffle +\| mean +\| \+(\S+ ± \S+) +\| -(\S+ ± \S+) `).
+		FindStringSubmatch(read(t, "../../docs/results/regimes-exponents.txt")) // the first: of data sets
+	if powers == nil {
+		t.Fatal("no powers in the table of regimes")
+	}
+	want = fmt.Sprintf("goes like η to the power %s and C to the power −%s:", powers[1], powers[2])
+	if !strings.Contains(text, want) {
+		t.Errorf("README does not say %q", want)
+	}
 }
 
 // Verdicts and numbers of docs/paper.md are those of the committed claims and tables; README
