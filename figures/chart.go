@@ -142,20 +142,16 @@ func (g *grid) facet(t *table.Table) *facet {
 }
 
 // point makes a point of rows, which are those of a line at one place. A chain that diverged has
-// no part in its median: a median of {0.2, 1, 1} would describe no chain.
+// no part in its mean and median: one of {0.2, 1, 1} would describe no chain.
 func (g *grid) point(t *table.Table, line int) point {
 	p := point{Table: t, line: line, x: g.at(t)}
-	var values, finite []float64
+	var finite []float64
 	for _, r := range t.Rows() {
-		y := g.y(r)
-		if y == y {
-			values = append(values, y)
-		}
-		if y == y && !r.Get("diverged").Truth() {
+		if y := g.y(r); y == y && !r.Get("diverged").Truth() {
 			finite = append(finite, y)
 		}
 	}
-	p.mean, p.sd = stat.MeanStdDev(values, nil)
+	p.mean, p.sd = stat.MeanStdDev(finite, nil)
 	p.low, p.y, p.high = spread(finite)
 	there := present(t)
 	p.lost = float64(lost(there)) / float64(max(1, there.Len()))

@@ -93,7 +93,7 @@ func TestPointsShowTheMedianOfFiniteChains(t *testing.T) {
 	}{
 		{"mean at 0.01", points[0].mean, 0.15},
 		{"sd at 0.01", points[0].sd, 0.1 / math.Sqrt2},
-		{"mean at 0.02, a diverged chain counting 1", points[1].mean, 2.0 / 3},
+		{"mean at 0.02, a diverged chain not counting", points[1].mean, 0.5},
 		{"median at 0.01", points[0].y, 0.15},
 		{"smallest at 0.01", points[0].low, 0.1},
 		{"largest at 0.01", points[0].high, 0.2},

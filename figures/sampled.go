@@ -373,11 +373,10 @@ var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "frict
 
 // records are the numbers drawn, a row per point: its settings, of which a full batch is 0; how
 // many cells it stands for (cells_expected), how many of them have a result (cells) and how many
-// diverged; the mean and the deviation of what is shown, such as ks_mean and ks_sd, in which a
-// chain that diverged has distance 1; the self-distance of its panel with its quantiles; and what
-// is drawn: the median of the chains that stayed finite, such as ks_median, the smallest and the
-// largest of them, the share that diverged, and the measured floor of the line. A point of no
-// result has a row without numbers.
+// diverged; the mean and the deviation of what is shown over the chains that stayed finite, such
+// as ks_mean and ks_sd; the self-distance of its panel with its quantiles; and what is drawn: the
+// median of those chains, such as ks_median, the smallest and the largest of them, the share that
+// diverged, and the measured floor of the line. A point of no result has a row without numbers.
 func (s *sampled) records() (out Records) {
 	// What tells points apart comes behind what all files have, unless it is among that.
 	var columns []bench.Setting
