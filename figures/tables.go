@@ -549,9 +549,9 @@ func drawAutocorrelation(d *drawing) error {
 	})
 	d.table(d.plan.ID, rows,
 		"Of the predictive values of the oracles (adaptive SGHMC, "+chains+" of "+
-			strings.Join(lengths, " or ")+"), averaged over the test points. Draws are "+
-			strings.Join(apart, " or ")+" units of time apart, twice or more where an oracle had "+
-			"to be longer; the paper's are 2.5.",
+			strings.Join(lengths, " or ")+"), averaged over the test points. Time "+
+			"between two draws: "+strings.Join(apart, " or ")+
+			", twice or more where an oracle had to be longer; the paper's is 2.5.",
 		"Δ: difference from the paper, which states no deviations. "+
 			"ESS: of the "+chains+" together.",
 		"Metropolis chain: distance of a chain without step-size bias to the oracle. "+
