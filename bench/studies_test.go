@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -236,6 +237,37 @@ func TestFiguresShareCells(t *testing.T) {
 	for key := range keys(study(t, paper, "regression"), func(c Cell) bool { return c.Observe == Distance }) {
 		if !leapfrog[key] {
 			t.Error("a chain of the regression table is none of methods")
+		}
+	}
+}
+
+// The measured floor is the distance with the full batch at the smallest step: of all
+// integrators, or it would be the bias of the one that went lowest.
+func TestEveryIntegratorHasTheStepOfTheFloor(t *testing.T) {
+	for _, p := range Profiles() {
+		for _, id := range []string{"bottleneck", "methods"} {
+			smallest := map[string]map[string]float64{} // by data set and integrator
+			everyCell(study(t, p, id), func(c Cell) {
+				if c.Scheme != "full" {
+					return
+				}
+				steps := smallest[c.Dataset]
+				if steps == nil {
+					steps = map[string]float64{}
+					smallest[c.Dataset] = steps
+				}
+				if h, ok := steps[c.Integrator]; !ok || c.Step < h {
+					steps[c.Integrator] = c.Step
+				}
+			})
+			if len(smallest) == 0 {
+				t.Errorf("%s, %s: no cells with the full batch", p.Name, id)
+			}
+			for data, steps := range smallest {
+				if n := len(distinct.Of(slices.Collect(maps.Values(steps)), func(h float64) float64 { return h })); len(steps) < 4 || n != 1 {
+					t.Errorf("%s, %s on %s: smallest steps %v, want one of all integrators", p.Name, id, data, steps)
+				}
+			}
 		}
 	}
 }
