@@ -376,8 +376,9 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 	for i, bias := range r.CovarianceBias {
 		bound := certify.EnergyBound(float64(r.BatchEnergyError[i]))
 		share(EnergyRecord, at(i, map[string]any{"observable": "theta.cov",
-			"verdict": string(ofCovariance), "covariance_bias": bias, "energy_error": r.EnergyError[i],
-			"batch_energy_error": r.BatchEnergyError[i], "bias_over_bound": float64(bias) / bound}))
+			"verdict": string(ofCovariance), "covariance_bias": bias,
+			"energy_error": r.EnergyError[i], "batch_energy_error": r.BatchEnergyError[i],
+			"bias_over_bound": float64(bias) / bound}))
 	}
 	for _, a := range r.Averages {
 		for i, v := range a.Autocorrelation {

@@ -103,11 +103,11 @@ var (
 			bound: certify.EnergyBound, legend: "bound for Verlet",
 			caption: "The bias of the covariance of θ, in coordinates in which the target is " +
 				"N(0, I), against the variance of the change of energy in a step without " +
-				"friction, as the step's own batch has it. A step is a point. Grey: what both are " +
-				"for a velocity Verlet step between half steps of friction (obabo) on a normal " +
-				"target of one frequency. With all data it bounds that step's bias on any normal " +
-				"target (Robnik, Cohn-Gordon & Seljak, arXiv 2412.08876); other steps, and " +
-				"mini-batches, are compared with it.",
+				"friction, as the step's own batch has it. A step is a point. Grey: what both " +
+				"are for a velocity Verlet step between half steps of friction (obabo) on a " +
+				"normal target of one frequency. With all data it bounds that step's bias on any " +
+				"normal target (Robnik, Cohn-Gordon & Seljak, arXiv 2412.08876); other steps, " +
+				"and mini-batches, are compared with it.",
 		},
 		// Autocorrelation times grow as the step falls: a chain of fixed length in time has the
 		// same number of independent draws.

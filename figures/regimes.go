@@ -155,13 +155,14 @@ func drawRegimes(d *drawing) error {
 		}
 		f.Data.add(row...)
 	}
-	f.Caption = d.caption("Mini-batches in random orders (reshuffle); K batches, step η, friction C, "+
-		"largest frequency ω. A line joins the steps of one C and K. Exact: error of cov θ, the median "+
-		"over Gaussian problems of equal K. Sampled: Kolmogorov distance above the measured floor, "+
-		"in the lower rows where it is above "+significant(clearExcess)+", three times what chance makes.",
-		"Under heat the error goes like η/C, and random orders gain little. Under orders they remove "+
-			"the heat, and the error goes like η² whatever C is; where C/ω is below Kηω, the rest of the "+
-			"heat, like η³/C, is more than that (tables call both orders).")
+	f.Caption = d.caption("Mini-batches in random orders (reshuffle); K batches, step η, "+
+		"friction C, largest frequency ω. A line joins the steps of one C and K. Exact: error of "+
+		"cov θ, the median over Gaussian problems of equal K. Sampled: Kolmogorov distance above "+
+		"the measured floor, in the lower rows where it is above "+significant(clearExcess)+
+		", three times what chance makes.",
+		"Under heat the error goes like η/C, and random orders gain little. Under orders they "+
+			"remove the heat, and the error goes like η² whatever C is; where C/ω is below Kηω, "+
+			"the rest of the heat, like η³/C, is more than that (tables call both orders).")
 	d.out.Figures = append(d.out.Figures, f)
 	d.exponents(all)
 	return nil
@@ -491,8 +492,8 @@ func (d *drawing) exponents(all []place) {
 		}
 	}
 	d.table(d.plan.ID+"-exponents", lines, "Excess ∝ ηᵃCᵇ, by least squares of logarithms; ±: "+
-		"half of the 95 % interval, of a data set by the scatter of its points, of the mean by that "+
-		"of data sets. Independent batches (replacement) are under heat at every step.",
+		"half of the 95 % interval, of a data set by the scatter of its points, of the mean by "+
+		"that of data sets. Independent batches (replacement) are under heat at every step.",
 		"The law of heat has a = 1 and b = −1, and a + b = 0 where distances saturate; the law of "+
 			"orders has a = 2 and b = 0.")
 }

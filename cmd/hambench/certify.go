@@ -233,8 +233,8 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 	}
 	for _, m := range integrators.Builtin() {
 		if m.Nonlinear && len(named) == 0 {
-			fmt.Fprintf(f.stderr, "certify: left out: %s, which runs where it is named: ask for it "+
-				"by --integrator, on a problem of kind scalar\n", m.Name)
+			fmt.Fprintf(f.stderr, "certify: left out: %s, which runs where it is named: ask for "+
+				"it by --integrator, on a problem of kind scalar\n", m.Name)
 		}
 	}
 	return fit
