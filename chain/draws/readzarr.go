@@ -28,9 +28,9 @@ type array struct {
 	size         int  // of an element
 	order        binary.ByteOrder
 	fill         float64
-	dims         []string // nil if it states none
-	codecs       []codec  // in the order of decoding
-	name         func(place []int) string
+	dims         []string                 // nil if it states none
+	codecs       []codec                  // in the order of decoding
+	name         func(place []int) string // of a chunk's file, by its place in the grid of chunks
 }
 
 // codec is how the bytes of a chunk were made smaller.
@@ -39,9 +39,11 @@ type codec string
 // meta is the metadata of an array or a group: .zarray and .zattrs of version 2, zarr.json of
 // version 3 (zarr-specs.readthedocs.io).
 type meta struct {
-	Node       string          `json:"node_type"`
-	Shape      []int           `json:"shape"`
-	Fill       json.RawMessage `json:"fill_value"`
+	// Of both versions.
+	Shape []int           `json:"shape"`
+	Fill  json.RawMessage `json:"fill_value"` // a number, or a string such as "NaN"
+
+	// Of version 2. The type is a string of NumPy's such as "<f8": byte order, kind, bytes.
 	Chunks     []int           `json:"chunks"`
 	DType      json.RawMessage `json:"dtype"`
 	Order      string          `json:"order"`
@@ -50,8 +52,10 @@ type meta struct {
 	} `json:"compressor"`
 	Filters   []any  `json:"filters"`
 	Separator string `json:"dimension_separator"`
-	DataType  string `json:"data_type"`
-	Grid      struct {
+
+	// Of version 3, whose codecs stand in the order of encoding.
+	DataType string `json:"data_type"`
+	Grid     struct {
 		Name          string
 		Configuration struct {
 			Shape []int `json:"chunk_shape"`
@@ -65,8 +69,9 @@ type meta struct {
 		Name          string
 		Configuration struct{ Endian string }
 	} `json:"codecs"`
-	Dimensions []string       `json:"dimension_names"`
-	Attributes map[string]any `json:"attributes"`
+	Dimensions []string `json:"dimension_names"`
+
+	Attributes map[string]any `json:"attributes"` // of version 2 from .zattrs
 }
 
 // readMeta reads the metadata of an array or a group in a folder, of whichever version.
@@ -121,6 +126,7 @@ func openZarr(folder string, want []string) (compare.Side, error) {
 		return b.side, err
 	}
 	for _, e := range entries {
+		// Coordinates (chain, draw) have one dimension; other files and folders are no arrays.
 		at := filepath.Join(inside, e.Name())
 		m, version, err := readMeta(at)
 		if !e.IsDir() || err != nil || len(m.Shape) < 2 {
@@ -155,7 +161,7 @@ func (b *builder) addArray(folder, name string, a array, want []string) error {
 		return fmt.Errorf("%d × %d draws, where another array has %d × %d", chains, draws,
 			len(b.side.Chains), len(b.side.Chains[0][0]))
 	}
-	size := max(1, len(values)/max(1, chains*draws))
+	size := max(1, len(values)/max(1, chains*draws)) // elements of a draw
 	for e := range size {
 		column := elementName(name, a.shape[2:], e)
 		if want != nil && !slices.Contains(want, column) {
@@ -179,6 +185,7 @@ func (m meta) array(version int) (a array, err error) {
 	separator, prefix, kind := ".", "", ""
 	_ = json.Unmarshal(m.DType, &kind) // else a structure of several numbers
 	if version == 2 {
+		// xarray's convention, since version 2 has no names of dimensions.
 		if names, ok := m.Attributes["_ARRAY_DIMENSIONS"].([]any); ok {
 			for _, n := range names {
 				a.dims = append(a.dims, fmt.Sprint(n))
@@ -199,6 +206,7 @@ func (m meta) array(version int) (a array, err error) {
 		kind = strings.TrimLeft(kind, "<>|")
 	} else {
 		a.dims, a.chunk = m.Dimensions, m.Grid.Configuration.Shape
+		// A chunk is c/0/1, unless the store keeps the names of version 2, 0.1.
 		separator, prefix = "/", "c/"
 		if m.Keys.Name == "v2" {
 			separator, prefix = ".", ""
@@ -220,7 +228,7 @@ func (m meta) array(version int) (a array, err error) {
 	if len(kind) == 2 && strings.ContainsRune("fiub", rune(kind[0])) {
 		a.kind, a.size = kind[0], int(kind[1]-'0')
 	}
-	if a.kind == 'f' && a.size < 4 {
+	if a.kind == 'f' && a.size < 4 { // floats of 16 bits are not read
 		a.kind = 0
 	}
 	for _, c := range a.codecs {
@@ -240,7 +248,8 @@ func (m meta) array(version int) (a array, err error) {
 	return a, nil
 }
 
-// read returns all elements, row-major.
+// read returns all elements, row-major. All chunks have the full length: those at the upper
+// ends reach beyond the array. One without a file holds the fill value.
 func (a array) read(folder string) ([]float64, error) {
 	total, inChunk := 1, 1
 	for d, n := range a.shape {
@@ -261,6 +270,7 @@ func (a array) read(folder string) ([]float64, error) {
 			return nil, fmt.Errorf("chunk %s: %w", a.name(place), err)
 		}
 		for i := range inChunk {
+			// From the place in the chunk to that in the array, from the last dimension.
 			to, rest, inside := 0, i, true
 			stride := 1
 			for d := len(a.shape) - 1; d >= 0; d-- {
@@ -313,7 +323,7 @@ func (a array) element(b []byte) float64 {
 		return float64(math.Float32frombits(uint32(bits)))
 	case a.kind == 'f':
 		return math.Float64frombits(bits)
-	case a.kind == 'i':
+	case a.kind == 'i': // the shift back repeats the sign
 		shift := 64 - 8*a.size
 		return float64(int64(bits<<shift) >> shift)
 	}
@@ -354,9 +364,9 @@ func unzstd(data []byte) ([]byte, error) {
 const (
 	bloscHeader                   = 16
 	bloscShuffled, bloscCopied    = 0x1, 0x2
-	bloscBits, bloscWhole         = 0x4, 0x10
-	bloscLZ4, bloscZlib, bloscZst = 1, 3, 4
-	bloscStream                   = 128 // shortest of a block's streams, one a byte of an element
+	bloscBits, bloscWhole         = 0x4, 0x10 // bits shuffled; blocks not cut into streams
+	bloscLZ4, bloscZlib, bloscZst = 1, 3, 4   // the upper three bits of the flags
+	bloscStream                   = 128       // shortest of a block's streams, one a byte of an element
 )
 
 var errBlosc = errors.New("blosc: the chunk ends early, or is none")
@@ -384,6 +394,8 @@ func unblosc(data []byte) (out []byte, err error) {
 			block/element >= bloscStream {
 			streams = element
 		}
+		// A stream is its length and its bytes, which are stored as they are where they would not
+		// become fewer.
 		at := word(bloscHeader + 4*i)
 		var part []byte
 		for range streams {
@@ -418,7 +430,8 @@ func unblosc(data []byte) (out []byte, err error) {
 	return out, nil
 }
 
-// unshuffle puts the bytes of elements together again.
+// unshuffle puts the bytes of elements together again: shuffled, all first bytes stand before
+// all second ones. What is left of a part of an element at the end stays as it is.
 func unshuffle(b []byte, size int) []byte {
 	out, n := slices.Clone(b), len(b)/size
 	for i := range n {
@@ -429,7 +442,9 @@ func unshuffle(b []byte, size int) []byte {
 	return out
 }
 
-// unlz4 decodes a block of LZ4 (github.com/lz4/lz4, lz4_Block_format).
+// unlz4 decodes a block of LZ4 (github.com/lz4/lz4, lz4_Block_format): a token, whose halves
+// are a number of literal bytes and the length of a copy less 4; the literals; and from how far
+// back to copy. The last has literals alone.
 func unlz4(in []byte, length int) ([]byte, error) {
 	out := make([]byte, 0, length)
 	long := func(n int) int { // 15 has more bytes, up to one below 255
@@ -449,7 +464,7 @@ func unlz4(in []byte, length int) ([]byte, error) {
 		}
 		back := int(binary.LittleEndian.Uint16(in))
 		in = in[2:]
-		for range long(int(token&15)) + 4 {
+		for range long(int(token&15)) + 4 { // byte by byte: a copy may overlap what it writes
 			out = append(out, out[len(out)-back])
 		}
 	}
