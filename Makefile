@@ -102,11 +102,11 @@ redraw: build ## draw the committed results again under $(OUT) from their store,
 publish: build ## make $(RESULTS) of what $(OUT) holds of that run: a store without draws, and what is drawn from it but what the page shows as well
 	rm -rf bin/published
 	$(BIN) store merge --published --out bin/published $(OUT)
-	rm -f $(RESULTS)/*.csv $(RESULTS)/*.txt $(RESULTS)/*.png $(RESULTS)/claims.md
+	rm -f $(RESULTS)/*.csv $(RESULTS)/*.txt $(RESULTS)/*.png $(RESULTS)/claims.*
 	tar -cf bin/store.tar -C bin/published store
 	gzip -9nc bin/store.tar > $(RESULTS)/store.tar.gz
 	$(BIN) reproduce --figures-only $(PUBLISHED) --out bin/published
-	cd bin/published && rm paths.csv orders.png energy-error.png midpoint-budgets.png orders.txt energy-error.txt midpoint-budgets.txt claims.txt *-table.txt && cp index.html claims.md *.csv *.txt *.png '$(abspath $(RESULTS))'
+	cd bin/published && rm paths.csv orders.png energy-error.png midpoint-budgets.png orders.txt energy-error.txt midpoint-budgets.txt claims.txt *-table.txt && cp index.html claims.md claims.json *.csv *.txt *.png '$(abspath $(RESULTS))'
 
 gate: build ## compare exact orders and constants with the committed baseline; exit code 1 if one moved
 	$(BIN) certify --json > bin/certify.json

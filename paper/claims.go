@@ -34,11 +34,13 @@ type Claim struct {
 	ID        string `json:"id"`
 	Study     string `json:"study,omitempty"` // the study of a later paper that decides it
 	By        string `json:"by"`              // who says so
+	Paper     string `json:"paper,omitempty"` // where: an id such as arXiv:2106.16200
 	Statement string `json:"statement"`
 	// Where it is said: section, equation, theorem or figure of the paper.
 	Where string `json:"where" toml:"source"`
-	Test  string `json:"test"`       // how it is decided, with the criterion
-	Own   bool   `json:"-" toml:"-"` // of a user's study, which states it
+	Quote string `json:"quote,omitempty"` // the paper's own words
+	Test  string `json:"test"`            // how it is decided, with the criterion
+	Own   bool   `json:"-" toml:"-"`      // of a user's study, which states it
 	// Undecided says why no number here can decide the claim, if none can: what is compared
 	// is not the same, or the store lacks the scores.
 	Undecided string `json:"-"`
@@ -117,6 +119,7 @@ func Later(study string) []Claim {
 // name the file's phrases, as ${exact}: sentences that several tests share.
 func readClaims(text string) []Claim {
 	var file struct {
+		Paper  string // of the claims by "paper"
 		Phrase map[string]string
 		Claim  []Claim
 	}
@@ -124,6 +127,9 @@ func readClaims(text string) []Claim {
 	for i, c := range file.Claim {
 		c.Test = os.Expand(c.Test, func(phrase string) string { return file.Phrase[phrase] })
 		c.program = programs[c.ID]
+		if c.By == "paper" {
+			c.Paper = file.Paper
+		}
 		file.Claim[i] = c
 	}
 	return file.Claim

@@ -508,8 +508,12 @@ func TestIDsAreUniqueAndTextsComplete(t *testing.T) {
 		if c.By == "" || c.Statement == "" || c.Where == "" || c.Test == "" || len(c.Cases) == 0 {
 			t.Errorf("%s: %+v: want every text, and a decider", c.ID, c)
 		}
+		if ours := c.By == "not in the paper"; ours != (c.Paper == "") || (c.By == "paper") != (c.Quote != "") {
+			t.Errorf("%s: paper %q, quote %q: want those of a claim by %s", c.ID, c.Paper, c.Quote, c.By)
+		}
 	}
 	var file struct {
+		Paper  string
 		Phrase map[string]string
 		Claim  []Claim
 	}

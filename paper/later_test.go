@@ -274,6 +274,9 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 			if c.Study != study || c.By == "" || c.Statement == "" || c.Where == "" || c.Test == "" || all[c.ID] {
 				t.Errorf("%s: %+v: want an id of its own and every text", study, c)
 			}
+			if (c.By == "not in the paper") != (c.Paper == "") {
+				t.Errorf("%s: paper %q: want that of a claim by %s", c.ID, c.Paper, c.By)
+			}
 			all[c.ID] = true
 			if f := Decide([]Claim{c}, trueLater().rows(t, study))[0].Finding; f.Verdict != Confirmed {
 				t.Errorf("%s by true evidence: %s (%s)", c.ID, f.Verdict, f.Summary)

@@ -132,8 +132,8 @@ func TestJSONHasTheTest(t *testing.T) {
 	}
 	type interval struct{ Value, Low, High *float64 }
 	var rows []struct {
-		ID, By, Whose, Statement, Where, Test, Frozen, Digest, Verdict string
-		Query                                                          []struct {
+		ID, By, Paper, Whose, Statement, Where, Quote, Test, Frozen, Digest, Verdict string
+		Query                                                                        []struct {
 			Statistic, Of, Export string
 			Rows                  int
 			Where, Over           map[string][]any
@@ -150,6 +150,9 @@ func TestJSONHasTheTest(t *testing.T) {
 	for i, r := range rows {
 		if r.ID != decisions[i].ID || r.By == "" || r.Whose != decisions[i].Whose() || r.Statement == "" || r.Where == "" || r.Test == "" || r.Frozen == "" || r.Digest == "" || r.Verdict == "" {
 			t.Errorf("%s: a field is empty: %+v", decisions[i].ID, r)
+		}
+		if r.Paper != decisions[i].Paper || r.Quote != decisions[i].Quote {
+			t.Errorf("%s: paper %q, quote %q: want those of the claim", r.ID, r.Paper, r.Quote)
 		}
 		if len(r.Query) != len(decisions[i].Cases) || r.Read == 0 || !r.Before {
 			t.Errorf("%s: %d queries, %d rows read, before the freeze: %t", r.ID, len(r.Query), r.Read, r.Before)

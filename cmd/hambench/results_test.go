@@ -30,7 +30,7 @@ func TestLongCommittedResultsAreThoseOfTheirStore(t *testing.T) {
 	if text, err := redraw.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, pattern := range []string{"*.csv", "*.txt", "claims.md"} {
+	for _, pattern := range []string{"*.csv", "*.txt", "claims.*"} {
 		committed, err := filepath.Glob(filepath.Join("../../docs/results", pattern))
 		if err != nil || len(committed) == 0 {
 			t.Fatalf("no %s among the committed results: %v", pattern, err)
