@@ -96,7 +96,7 @@ func TestInfinitiesComeBackFromTheStore(t *testing.T) {
 	if err := s.Put(store.Record{Kind: store.Exact, Key: "a", Body: body}); err != nil {
 		t.Fatal(err)
 	}
-	back, ok := Results{s}.Rows("a")
+	back, ok := Results{Store: s}.Rows("a")
 	if !ok || len(back) != 3 || back[0].StableStep == nil || back[1].StableStep == nil || back[2].StableStep != nil {
 		t.Fatalf("%v, %+v: want largest stable steps of the first two rows", ok, back)
 	}

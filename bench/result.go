@@ -3,9 +3,11 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"hambench/bench/store"
 	"hambench/certify"
+	"hambench/internal/distinct"
 	"hambench/oracle"
 )
 
@@ -80,8 +82,17 @@ type Store interface {
 }
 
 // Results reads results and exact errors from a store.
-// It is read-only: package sweep writes the records.
-type Results struct{ Store }
+// It is read-only: package sweep writes the records. NewResults also completes records of
+// earlier versions, which do not say what their references failed.
+type Results struct {
+	Store
+	failed func() map[string][]string // checks, by the ID of the reference's spec; nil: none known
+}
+
+// NewResults returns the results in a whole store.
+func NewResults(s *store.Store) Results {
+	return Results{s, sync.OnceValue(func() map[string][]string { return failedChecks(s) })}
+}
 
 // Result returns the result under a cell's key. A record that does not hold a
 // result counts as missing.
@@ -91,7 +102,43 @@ func (s Results) Result(key string) (r Result, ok bool) {
 		return Result{}, false
 	}
 	r.Key, r.Seconds, r.Made = rec.Key, rec.Seconds, rec.Made
+	if s.failed != nil && r.ReferenceFailed == nil && r.ReferenceError == 0 {
+		r.ReferenceFailed = s.failed()[r.Cell.Oracle] // of an earlier version's record
+	}
 	return r, true
+}
+
+// failedChecks names the checks that references failed, by the IDs of their specs: by the
+// references themselves, where the store has them, and by the cells that record how many checks
+// failed. A manifest that cannot be read has none.
+func failedChecks(s *store.Store) map[string][]string {
+	failed := make(map[string][]string)
+	plans, _ := Plans(s, "")
+	results := Results{Store: s}
+	for _, j := range References(plans) {
+		r, id := oracle.Reference{Checks: results.checks(j.Key)}, j.Spec.ID()
+		for _, name := range r.Unfit() {
+			failed[id] = distinct.Append(failed[id], name)
+		}
+	}
+	for _, p := range plans {
+		for _, j := range p.Cells {
+			id := j.Cell.Oracle
+			if j.Cell.Observe != Reference || failed[id] != nil {
+				continue
+			}
+			r, _ := results.Result(j.Key)
+			failed[id] = r.ReferenceFailed
+			switch n := r.Scores["checks_failed"]; { // and not which
+			case failed[id] != nil || !(n > 0):
+			case n == 1:
+				failed[id] = []string{"1 check"}
+			default:
+				failed[id] = []string{fmt.Sprintf("%g checks", n)}
+			}
+		}
+	}
+	return failed
 }
 
 // Rows returns the exact errors under a job's key.

@@ -26,7 +26,7 @@ func stored(t *testing.T, studies ...Study) (Results, []Plan) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return Results{s}, plans
+	return NewResults(s), plans
 }
 
 // put stores a job's body.
@@ -199,6 +199,48 @@ func TestTheRegimeOfAnExactErrorIsThatOfCertify(t *testing.T) {
 		if !same("c_over_omega", found[0].Damping) || !same("k_eta_omega", found[0].Epochs[i]) || r.Text("regime") != string(found[0].Regimes[i]) {
 			t.Errorf("h = %g: %s, C/ω = %g, Kηω = %g; certify has %s, %v, %v", r.Number("h"), r.Text("regime"), r.Number("c_over_omega"), r.Number("k_eta_omega"),
 				found[0].Regimes[i], found[0].Damping, found[0].Epochs[i])
+		}
+	}
+}
+
+// Records of earlier versions do not say which checks their references failed: rows have it from
+// the references themselves, or from the cells that counted, whose study need not be among the
+// plans. A record that knows its reference's own error is of a reference that has its own word.
+func TestRowsOfOldRecordsHaveWhatTheirReferencesFailed(t *testing.T) {
+	study := studyOf(t, "fix = {data = \"teacher-reg\", integrator = \"leapfrog\", batch = 32, step = 0.005}")
+	counted := study.clone()
+	counted.Cells[0].Cell.Observe = Reference
+	study.ID, counted.ID = "chains", "references"
+	for what, c := range map[string]struct {
+		checks []oracle.Check
+		scores map[string]float64
+		own    float64
+		want   string
+	}{
+		"named":      {[]oracle.Check{{Name: "a"}, {Name: oracle.OwnErrorCheck}, {Name: "b", Pass: true}}, map[string]float64{"checks_failed": 1}, 0, "a"},
+		"counted":    {nil, map[string]float64{"checks_failed": 2}, 0, "2 checks"},
+		"passed":     {[]oracle.Check{{Name: "a", Pass: true}}, map[string]float64{"checks_failed": 0}, 0, ""},
+		"own error":  {[]oracle.Check{{Name: "a"}}, nil, 0.003, ""},
+		"never made": {nil, nil, 0, ""},
+	} {
+		results, plans := stored(t, study, counted)
+		if err := Save(results.Store.(*store.Store), store.Made{}, plans); err != nil {
+			t.Fatal(err)
+		}
+		if c.checks != nil {
+			results.put(t, store.Reference, plans[0].References[0].Key, map[string]any{"checks": c.checks})
+		}
+		if c.scores != nil {
+			results.put(t, store.Result, plans[1].Cells[0].Key, Result{Cell: plans[1].Cells[0].Cell, Scores: c.scores})
+		}
+		cell := plans[0].Cells[0]
+		results.put(t, store.Result, cell.Key, Result{Cell: cell.Cell, KS: 0.1, KSSelf: 0.1, KSSelfSD: 0.01, ReferenceError: c.own})
+		rows := results.Table(plans[:1]).Where("record", CellRecord)
+		if got := rows.Rows()[0].Text("reference_failed"); got != c.want {
+			t.Errorf("%s: the reference failed %q, want %q", what, got, c.want)
+		}
+		if _, decided := Right(rows.Rows()...); decided != (c.want == "") {
+			t.Errorf("%s: decided %v", what, decided)
 		}
 	}
 }

@@ -7,7 +7,7 @@
 // data sets and integrators.
 //
 //	plans, err := bench.Plans(store, "quick")
-//	drawer := figures.Drawer{Results: bench.Results{Store: store}, Dir: "out", All: plans}
+//	drawer := figures.Drawer{Results: bench.NewResults(store), Dir: "out", All: plans}
 //	out, err := drawer.Draw(plans[0])
 //
 // Figure and Table are plain data: Draw writes them as files, and any other

@@ -17,7 +17,7 @@
 // without integrators, models or data sets.
 //
 //	plans, err := bench.Plans(store, "quick")
-//	rows := paper.Rows(plans, bench.Results{Store: store})
+//	rows := paper.Rows(plans, bench.NewResults(store))
 //	err = paper.WriteText(os.Stdout, paper.Decide(paper.Claims(), rows), "quick")
 //
 // Rows has the rows of built-in studies alone: no study of a user's, whatever its id and

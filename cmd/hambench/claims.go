@@ -110,7 +110,7 @@ func (f *selection) ownClaims() ([]paper.Decision, error) {
 	for i := range plans {
 		plans[i].Claims = study.Claims
 	}
-	return paper.Own(plans, bench.Results{Store: f.Store}), nil
+	return paper.Own(plans, bench.NewResults(f.Store)), nil
 }
 
 // paperClaims computes the exact errors that the paper's claims need and the store lacks, and
@@ -138,7 +138,7 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 	if _, err := f.Run(ctx, wanted); err != nil {
 		return nil, err
 	}
-	rows := paper.Rows(append(sampled, wanted...), bench.Results{Store: f.Store})
+	rows := paper.Rows(append(sampled, wanted...), bench.NewResults(f.Store))
 	return paper.Decide(paper.Claims(), rows), nil
 }
 

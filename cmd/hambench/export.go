@@ -53,7 +53,7 @@ func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
 			return err
 		}
 	}
-	rows, missing := bench.Rows(plans, bench.Results{Store: f.Store}.Result)
+	rows, missing := bench.Rows(plans, bench.NewResults(f.Store).Result)
 	if missing > 0 {
 		fmt.Fprintf(f.stderr, "hambench: %d of %d cells have no result\n", missing,
 			missing+len(rows))

@@ -19,7 +19,7 @@ func pagePath(out string) string { return filepath.Join(out, "index.html") }
 // not ended.
 // It is written whole, so that a browser never loads half of it.
 func writePage(out string, s *store.Store, plans []bench.Plan, running string) error {
-	p := page.New(plans, bench.Results{Store: s})
+	p := page.New(plans, bench.NewResults(s))
 	p.Running = running
 	return writeTo(pagePath(out), p.Write)
 }

@@ -178,7 +178,7 @@ func (r *reproduction) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	drawer := figures.Drawer{Results: bench.Results{Store: r.Store}, Dir: r.out, All: all,
+	drawer := figures.Drawer{Results: bench.NewResults(r.Store), Dir: r.out, All: all,
 		Width: table.Width()}
 	var failed []error
 	for _, p := range r.plans {
@@ -197,7 +197,7 @@ func (r *reproduction) draw(ctx context.Context) error {
 		}
 		r.report(p.Study, o)
 	}
-	for _, d := range paper.Own(r.plans, bench.Results{Store: r.Store}) {
+	for _, d := range paper.Own(r.plans, bench.NewResults(r.Store)) {
 		fmt.Fprintf(r.stdout, "claim %s: %s: %s\n  %s\n", d.ID, d.Verdict, d.Summary, d.Statement)
 	}
 	if err := r.writePage(""); err != nil {

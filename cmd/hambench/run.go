@@ -50,7 +50,7 @@ it judges has a verdict.`,
 // judgedByAll returns an error that wraps oracle.ErrUndecided if a reference failed a check
 // of its own: nothing that it judges has a verdict.
 func (r *reproduction) judgedByAll() error {
-	failed := bench.FailedReferences(bench.Results{Store: r.Store}.Table(r.plans))
+	failed := bench.FailedReferences(bench.NewResults(r.Store).Table(r.plans))
 	if len(failed) == 0 {
 		return nil
 	}

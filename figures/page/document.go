@@ -2,7 +2,7 @@
 // that can be read without other files, a network or scripts.
 //
 //	plans, err := bench.Plans(store, "quick")
-//	err = page.New(plans, bench.Results{Store: store}).Write(w)
+//	err = page.New(plans, bench.NewResults(store)).Write(w)
 //
 // Figures and tables are the values that package figures makes for its files,
 // claims those of package paper. Figures are their SVG files, in the page. What the
@@ -203,12 +203,9 @@ func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Tab
 		if r.Diverged {
 			p.Made.Diverged = append(p.Made.Diverged, r)
 		}
-		checks := strings.Join(r.ReferenceFailed, "; ")
-		if n := r.Scores["checks_failed"]; n > 0 && checks == "" {
-			checks = fmt.Sprint(n) // of a store that has no names
-		}
-		if checks != "" {
-			of := FailedReference{r.Cell.Dataset, r.Cell.Split, checks}
+		if r.ReferenceFailed != nil {
+			of := FailedReference{r.Cell.Dataset, r.Cell.Split,
+				strings.Join(r.ReferenceFailed, "; ")}
 			p.Made.Failed = distinct.Append(p.Made.Failed, of)
 		}
 	}
