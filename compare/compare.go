@@ -30,6 +30,8 @@ const Level = 0.01
 type Side struct {
 	Names  []string
 	Chains [][][]float64
+	// Of names the chains in messages, say by their files; without it they are numbered.
+	Of []string
 	// Gradients is what all draws cost, in gradients of all data; 0 if it is not known.
 	Gradients float64
 	// OwnError is how far the law of a reference's draws may be from the one that they stand
@@ -94,8 +96,11 @@ type Report struct {
 	Why       string `json:"why,omitempty"`
 	Reference Size   `json:"reference"`
 	Draws     Size   `json:"draws"`
-	// Columns are those compared, the worst first; OnlyReference, OnlyDraws and Constant
-	// are those that are not.
+	// Compared is how many of the reference's columns the draws have.
+	Compared         int `json:"compared"`
+	ReferenceColumns int `json:"reference_columns"`
+	// Columns are those that were tested, the worst first; OnlyReference, OnlyDraws and
+	// Constant are those that were not.
 	Columns       []Column `json:"columns"`
 	OnlyReference []string `json:"only_in_reference,omitempty"`
 	OnlyDraws     []string `json:"only_in_draws,omitempty"`
@@ -108,15 +113,24 @@ type Report struct {
 	PerGradients float64 `json:"effective_per_1000_gradients,omitempty"`
 }
 
+// Words are the verdict, and of how many of the reference's columns it is where the draws
+// are accepted without having all.
+func (r Report) Words() string {
+	if r.Verdict == Accepted && r.Compared < r.ReferenceColumns {
+		return fmt.Sprintf("%s in %d of %d columns", r.Verdict, r.Compared, r.ReferenceColumns)
+	}
+	return r.Verdict
+}
+
 // Size is how many draws a side has. Effective is the median over the columns of the
 // effective sizes, Least the smallest, which is LeastOf's; a reference's own error makes them
-// smaller.
+// smaller. They are 0 where nothing was tested.
 type Size struct {
 	Chains    int     `json:"chains"`
 	Draws     int     `json:"draws"` // of all chains
-	Effective float64 `json:"effective"`
-	Least     float64 `json:"least_effective"`
-	LeastOf   string  `json:"least_of"`
+	Effective float64 `json:"effective,omitempty"`
+	Least     float64 `json:"least_effective,omitempty"`
+	LeastOf   string  `json:"least_of,omitempty"`
 	OwnError  float64 `json:"own_error,omitempty"`
 }
 
@@ -194,7 +208,8 @@ const (
 
 // Sides compares draws with a reference, column by name. Names that end in __, which Stan
 // gives its sampler's own columns, are left out. Sides without a column in common, with
-// a number that is not finite, or with a column that varies in the draws only are usage errors.
+// a number that is not finite, with one chain twice, or with a column that varies in the draws
+// only are usage errors.
 func Sides(reference, draws Side) (Report, error) {
 	var r Report
 	ref, own, err := r.match(reference, draws)
@@ -291,6 +306,7 @@ func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 		return ref, own, usage.Errorf("no column in common: the reference has %s, the draws %s",
 			Listed(reference.Names), Listed(draws.Names))
 	}
+	r.Compared, r.ReferenceColumns = len(of), len(of)+len(r.OnlyReference)
 	ref, own = reference.only(of), draws.only(in)
 	for _, side := range []struct {
 		what string
@@ -304,6 +320,9 @@ func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 						"finite number", side.what, c+1, i+1, side.Names[j], x[i])
 				}
 			}
+		}
+		if err := side.checkCopies(side.what); err != nil {
+			return ref, own, err
 		}
 	}
 	return ref, own, nil

@@ -41,6 +41,7 @@ func Read(files, want []string) (compare.Side, error) {
 		}
 		side, err := read(file, want)
 		if err == nil {
+			side.Of = labels(file, side)
 			err = join(&all, side)
 		}
 		if err != nil {
@@ -48,6 +49,23 @@ func Read(files, want []string) (compare.Side, error) {
 		}
 	}
 	return all, nil
+}
+
+// labels name the chains of a file: by the file and, if it has several, by the names that they
+// have there, or their places.
+func labels(file string, side compare.Side) (of []string) {
+	for c := range side.Chains {
+		name := strconv.Itoa(c + 1)
+		if side.Of != nil {
+			name = side.Of[c]
+		}
+		if len(side.Chains) > 1 {
+			of = append(of, fmt.Sprintf("chain %s of %s", name, file))
+		} else {
+			of = append(of, file)
+		}
+	}
+	return of
 }
 
 // same reports whether two paths lead to one file.
@@ -75,6 +93,7 @@ func join(all *compare.Side, side compare.Side) error {
 	}
 	all.Gradients += side.Gradients
 	all.Chains = append(all.Chains, side.Ordered(all.Names).Chains...)
+	all.Of = append(all.Of, side.Of...)
 	return nil
 }
 
@@ -115,6 +134,7 @@ func (b *builder) chain(name string) [][]float64 {
 		}
 		c = len(b.side.Chains)
 		b.number[name] = c
+		b.side.Of = append(b.side.Of, name)
 		b.side.Chains = append(b.side.Chains, make([][]float64, len(b.side.Names)))
 	}
 	return b.side.Chains[c]

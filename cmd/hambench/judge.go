@@ -55,7 +55,8 @@ along directions; effective sizes of both sides are those of each test (docs/jud
 of the reference's law are refused once in a hundred times, and the report says what deviation
 these draws would have shown. --page writes it as HTML with pictures, and --scorecard judges a
 folder of posteriors. Exit code 0 if accepted, 1 if refused, 3 if they decide nothing:
-too few, never moved, not mixed, or a reference whose chains fail a check.
+too few, never moved, not mixed, or a reference whose chains fail a check. One chain twice
+is bad input. If the draws lack columns of the reference, the verdict says so.
 
 References of split 0 of the UCI sets come with the program; others are taken from the store
 of --out, and made there if missing, as all are with --rebuild. With --checks and no files,
@@ -331,7 +332,9 @@ const shownColumns = 10
 
 // printJudgement prints a report as text: the verdict, sizes and power, and the worst columns.
 func printJudgement(w io.Writer, j judgement) error {
-	rows := [][]string{{"verdict, with 1 % false alarms", strings.ToUpper(j.Verdict)}}
+	verdict, in, _ := strings.Cut(j.Words(), " ")
+	rows := [][]string{{"verdict, with 1 % false alarms",
+		strings.TrimSpace(strings.ToUpper(verdict) + " " + in)}}
 	for _, side := range []struct {
 		of string
 		compare.Size
@@ -340,8 +343,8 @@ func printJudgement(w io.Writer, j judgement) error {
 		if side.OwnError > 0 {
 			own = fmt.Sprintf(", with an error of its own of %.4g", side.OwnError)
 		}
-		rows = append(rows, []string{side.of, fmt.Sprintf("%d in chains: %d; effective: %.0f%s",
-			side.Draws, side.Chains, side.Effective, own)})
+		rows = append(rows, []string{side.of, fmt.Sprintf("%d in chains: %d; effective: %s%s",
+			side.Draws, side.Chains, effective(side.Size), own)})
 	}
 	if j.PerGradients > 0 {
 		rows = append(rows, []string{"effective draws per 1000 gradients", number(j.PerGradients)})
@@ -384,6 +387,14 @@ func printJudgement(w io.Writer, j judgement) error {
 	}
 	return table.Write(w, []string{"column", "effective", "reference", "draws", "shift (sd)",
 		"deviation, ratio", "distribution", "p"}, rows)
+}
+
+// effective is a side's effective size; – where nothing was tested.
+func effective(s compare.Size) string {
+	if s.Effective == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f", s.Effective)
 }
 
 // printReference prints how reference chains were made, what is known of them, and

@@ -406,3 +406,69 @@ func TestJudgeReadsPosteriorDB(t *testing.T) {
 		t.Errorf("one posterior: exit code %d, %s", code, stdout)
 	}
 }
+
+// A chain that stands twice, as two files or in the column chain, is bad input in every format,
+// on either side: one line names both. Draws without a column of the reference are accepted in
+// those that they have, and sizes that were not computed are not stated.
+func TestJudgeStatesNothingThatTheDrawsDoNotHold(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(8, 8))
+	var lines, rest, both, objects strings.Builder
+	list := map[string][]float64{}
+	for i := range 500 {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		fmt.Fprintf(&lines, "%g,%g\n", a, b)
+		fmt.Fprintf(&both, "0,%[1]g,%[2]g\n7,%[1]g,%[2]g\n", a, b)
+		fmt.Fprintf(&objects, "{\"a\":%g,\"b\":%g}\n", a, b)
+		fmt.Fprintf(&rest, "%d,%g,%g\n", i, rng.NormFloat64(), rng.NormFloat64())
+		list["a"], list["b"] = append(list["a"], a), append(list["b"], b)
+	}
+	lists, err := json.Marshal([]map[string][]float64{list, list})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := "a\n"
+	for line := range strings.Lines(lines.String()) {
+		x, _, _ := strings.Cut(line, ",")
+		one += x + "\n"
+	}
+	for file, text := range map[string]string{
+		"ref.csv": "draw,a,b\n" + rest.String(), "x.csv": "a,b\n" + lines.String(), "y.csv": "b,a\n", "both.csv": "chain,a,b\n" + both.String(),
+		"x.jsonl": objects.String(), "y.jsonl": objects.String(), "x.json": string(lists), "one.csv": one, "few.csv": "a,b\n1,2\n3,4\n",
+	} {
+		if file == "y.csv" { // columns in another order
+			for line := range strings.Lines(lines.String()) {
+				x, y, _ := strings.Cut(strings.TrimSpace(line), ",")
+				text += y + "," + x + "\n"
+			}
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, stdout, stderr := call(t, "judge", "--reference", "ref.csv", "x.csv"); code != exitOK || !strings.Contains(stdout, "| ACCEPTED ") {
+		t.Errorf("one chain: exit code %d, %s%s", code, stdout, stderr)
+	}
+	for want, args := range map[string][]string{
+		"the draws: x.csv and y.csv hold the same draws":                                 {"--reference", "ref.csv", "x.csv", "y.csv"},
+		"the draws: chain 0 of both.csv and chain 7 of both.csv hold the same draws":     {"--reference", "ref.csv", "both.csv"},
+		"the draws: x.jsonl and y.jsonl hold the same draws":                             {"--reference", "ref.csv", "x.jsonl", "y.jsonl"},
+		"the draws: chain 1 of x.json and chain 2 of x.json hold the same draws":         {"--reference", "ref.csv", "x.json"},
+		"the reference: x.csv and chain 0 of both.csv hold the same draws: want each ch": {"--reference", "x.csv", "--reference", "both.csv", "ref.csv"},
+	} {
+		if code, stdout, stderr := call(t, append([]string{"judge"}, args...)...); code != exitUsage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit code %d, %s%s: want 2 and %q", args, code, stdout, stderr, want)
+		}
+	}
+	code, stdout, stderr := call(t, "judge", "--reference", "ref.csv", "one.csv", "--page", "one.html")
+	if code != exitOK || !strings.Contains(stdout, "| ACCEPTED in 1 of 2 columns ") || !strings.Contains(read(t, "one.html"), "accepted in 1 of 2 columns") {
+		t.Errorf("one of two columns: exit code %d, %s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = call(t, "judge", "--reference", "ref.csv", "few.csv", "--page", "few.html")
+	if code != exitUndecided || !strings.Contains(stdout, "500 in chains: 1; effective: – ") || strings.Contains(read(t, "few.html"), "effective 0") {
+		t.Errorf("two draws: exit code %d, %s%s", code, stdout, stderr)
+	}
+	if _, stdout, _ := call(t, "judge", "--reference", "ref.csv", "few.csv", "--json"); strings.Contains(stdout, "effective") {
+		t.Errorf("sizes that were not computed: %s", stdout)
+	}
+}

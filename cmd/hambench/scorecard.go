@@ -113,8 +113,8 @@ func (f *selection) printScorecard(rows []page.Row, o judgeOptions) error {
 		if r.PerGradients > 0 {
 			cost = number(r.PerGradients)
 		}
-		lines = append(lines, []string{r.Posterior, r.Of, r.Verdict, fmt.Sprint(r.Draws.Draws),
-			fmt.Sprintf("%.0f", r.Draws.Effective), cost, r.Why})
+		lines = append(lines, []string{r.Posterior, r.Of, r.Words(), fmt.Sprint(r.Draws.Draws),
+			effective(r.Draws), cost, r.Why})
 	}
 	return table.Write(f.stdout, []string{"posterior", "draws", "verdict", "number", "effective",
 		"per 1000 gradients", "why"}, lines)

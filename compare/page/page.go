@@ -24,7 +24,7 @@ type Row struct {
 var text string
 
 var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
-	"curves": curves, "number": number, "names": compare.Listed,
+	"curves": curves, "number": number, "names": compare.Listed, "size": size,
 	"worst": func(c []compare.Column) []compare.Column { return c[:min(len(c), maxRows)] },
 }).Parse(text))
 
@@ -35,6 +35,14 @@ const maxRows, maxCurves = 100, 9
 func Write(w io.Writer, rows []Row) error { return tmpl.Execute(w, rows) }
 
 func number(x float64) string { return fmt.Sprintf("%.4g", x) }
+
+// size is an effective size; – where nothing was tested.
+func size(x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return number(x)
+}
 
 // Of one panel, in points.
 const (

@@ -31,8 +31,12 @@ class Judgement:
         return self.verdict == "accepted"
 
     def __str__(self) -> str:
-        lines = [f"{self.verdict}: {self.why}" if self.why else self.verdict]
-        lines += [f"{side}: {self.data[side]['draws']} draws, effective {self.data[side]['effective']:.0f}" for side in ("draws", "reference")]
+        compared, all_columns = self.data["compared"], self.data["reference_columns"]
+        verdict = f"{self.verdict} in {compared} of {all_columns} columns" if self.accepted and compared < all_columns else self.verdict
+        lines = [f"{verdict}: {self.why}" if self.why else verdict]
+        for side in ("draws", "reference"):
+            effective = self.data[side].get("effective")
+            lines.append(f"{side}: {self.data[side]['draws']} draws, effective {'–' if effective is None else format(effective, '.0f')}")
         lines += [f"refuses {p['of']} with probability {p['power']:.2f}" for p in self.data["power"] or ()]
         return "\n".join(lines)
 

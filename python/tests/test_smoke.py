@@ -2,6 +2,7 @@
 
 import math
 import pathlib
+import random
 import socket
 import subprocess
 import sys
@@ -138,10 +139,16 @@ class Smoke(unittest.TestCase):
             self.assertFalse(wrong.accepted, wrong)
             self.assertRegex(str(right), r"^accepted\ndraws: 200 draws, effective \d+\nreference: 10000 draws, effective 10000\nrefuses a deviation 8 % ")
             self.assertRegex(str(wrong), "^refused: ")
-            self.assertEqual(hambench.judge([draws[0][:4]], dataset="linear").verdict, "undecided")
+            short = hambench.judge([draws[0][:4]], dataset="linear")
+            self.assertRegex(str(short), r"^undecided: 4 draws .*\ndraws: 4 draws, effective –\nreference: 10000 draws, effective –$")
+            with self.assertRaisesRegex(hambench.HambenchError, "chain0.csv and .*chain1.csv hold the same draws: want each chain once"):
+                hambench.judge([draws[0], draws[0]], dataset="linear")
             few = [[row[:3] for row in chain] for chain in draws]
             own = hambench.judge(few[:1], reference=few[1:])
             self.assertTrue(own.verdict != "refused" and own.data["columns"][0]["name"].startswith("x["), own)
+            rng = random.Random(1)
+            normal = [[[rng.gauss(0, 1) for _ in range(columns)] for _ in range(300)] for columns in (1, 2)]
+            self.assertRegex(str(hambench.judge(normal[:1], reference=normal[1:])), r"^accepted in 1 of 2 columns\n")
             with self.assertRaisesRegex(ValueError, "give a reference or a dataset"):
                 hambench.judge(draws)
             for chains in ([], draws[0], draws[0][0], [draws], [[]], [[[]]], 3 * [[1.0]]):

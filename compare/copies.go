@@ -1,0 +1,80 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"hambench/usage"
+)
+
+// name is what messages call a chain.
+func (s Side) name(chain int) string {
+	if chain < len(s.Of) {
+		return s.Of[chain]
+	}
+	return fmt.Sprintf("chain %d", chain+1)
+}
+
+// checkCopies refuses a side in which two chains hold the same draws, one of them perhaps the
+// beginning of the other: they would count as independent. Chains that never moved are no
+// copies, nor are equal ones whose values are so few, and moves so rare, that independent
+// chains may agree.
+func (s Side) checkCopies(what string) error {
+	shares := sync.OnceValue(s.shares)
+	pairs := float64(len(s.Chains)*(len(s.Chains)-1)) / 2
+	for b := range s.Chains {
+		for a := range b {
+			if s.alike(a, b) && pairs*s.agreement(a, b, shares) < stuckChance {
+				return usage.Errorf("%s: %s and %s hold the same draws: want each chain once, "+
+					"with a seed of its own", what, s.name(a), s.name(b))
+			}
+		}
+	}
+	return nil
+}
+
+// common is how many draws two chains both have.
+func (s Side) common(a, b int) int { return min(len(s.Chains[a][0]), len(s.Chains[b][0])) }
+
+// alike reports whether two chains agree in all columns, as far as the shorter one goes.
+func (s Side) alike(a, b int) bool {
+	n := s.common(a, b)
+	for j, x := range s.Chains[a] {
+		if !slices.Equal(x[:n], s.Chains[b][j][:n]) {
+			return false
+		}
+	}
+	return true
+}
+
+// shares are those of each value of a column in the draws of all chains.
+func (s Side) shares() []map[float64]float64 {
+	of := make([]map[float64]float64, len(s.Names))
+	for j := range of {
+		of[j] = make(map[float64]float64)
+		for _, x := range s.column(j) {
+			for _, v := range x {
+				of[j][v] += 1 / float64(s.draws())
+			}
+		}
+	}
+	return of
+}
+
+// agreement is the chance that a chain makes the moves of two that are alike, if it draws values
+// by their shares: of the column in which it is smallest.
+func (s Side) agreement(a, b int, shares func() []map[float64]float64) float64 {
+	least := 0.0
+	for j, x := range s.Chains[a] {
+		logarithm := 0.0
+		for i := 1; i < s.common(a, b); i++ {
+			if x[i] != x[i-1] {
+				logarithm += math.Log(shares()[j][x[i]])
+			}
+		}
+		least = min(least, logarithm)
+	}
+	return math.Exp(least)
+}

@@ -1,0 +1,76 @@
+package compare
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"hambench/usage"
+)
+
+// A chain that is given twice is bad input on either side, and named; chains that are equal
+// because they never moved, or since few values leave no choice, are none.
+func TestAChainTwiceIsRefused(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 3))
+	normal := func(n int) [][]float64 {
+		x := make([][]float64, 2)
+		for i := range n {
+			x[0], x[1] = append(x[0], rng.NormFloat64()), append(x[1], float64(i%2))
+		}
+		return x
+	}
+	a, b, few := normal(100), normal(100), [][]float64{{0, 1, 1, 0, 1}, {1, 0, 1, 1, 0}}
+	begin := [][]float64{a[0][:30], a[1][:30]}
+	begun := [][]float64{append([]float64{a[0][0]}, b[0]...), append([]float64{0}, b[1]...)}
+	still := [][]float64{make([]float64, 100), make([]float64, 100)}
+	for what, c := range map[string]struct {
+		chains [][][]float64
+		want   string // "" for none
+	}{
+		"twice":             {[][][]float64{a, b, a}, "chain 1 and chain 3 hold"},
+		"its beginning":     {[][][]float64{b, begin, a}, "chain 2 and chain 3 hold"},
+		"one start":         {[][][]float64{a, begun}, ""},
+		"one start alone":   {[][][]float64{a, {a[0][:1], a[1][:1]}}, ""},
+		"equal in a column": {[][][]float64{a, {b[0], a[1]}}, ""},
+		"never moved":       {[][][]float64{still, still, a, b}, ""},
+		"few values":        {[][][]float64{few, few, {few[1], few[0]}, {few[0], few[0]}, {few[1], few[1]}}, ""},
+	} {
+		other := Side{Names: []string{"x", "y"}, Chains: [][][]float64{normal(100)}}
+		side := Side{Names: other.Names, Chains: c.chains}
+		for of, sides := range map[string][2]Side{"the draws: ": {other, side}, "the reference: ": {side, other}} {
+			_, err := Sides(sides[0], sides[1])
+			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), of+c.want)) {
+				t.Errorf("%s: %v: want %q", what, err, c.want)
+			}
+		}
+	}
+	named := Side{Names: []string{"x", "y"}, Chains: [][][]float64{a, a}, Of: []string{"a.csv", "b.csv"}}
+	if _, err := Sides(Side{Names: named.Names, Chains: [][][]float64{b}}, named); err == nil || !strings.Contains(err.Error(), "a.csv and b.csv hold the same draws") {
+		t.Errorf("%v: want the names", err)
+	}
+}
+
+// Of a reference with more columns than the draws have, an acceptance says of how many it is;
+// columns of Stan's sampler do not count.
+func TestAnAcceptanceSaysOfWhichColumnsItIs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	column := func() (x []float64) {
+		for range 400 {
+			x = append(x, rng.NormFloat64())
+		}
+		return x
+	}
+	ref := Side{Names: []string{"a", "b", "lp__"}, Chains: [][][]float64{{column(), column(), column()}}}
+	all := Side{Names: []string{"a", "b"}, Chains: [][][]float64{{column(), column()}}}
+	one := all.Ordered([]string{"a"})
+	for want, own := range map[string]Side{"accepted": all, "accepted in 1 of 2 columns": one} {
+		if r, err := Sides(ref, own); err != nil || r.Words() != want || r.Compared != len(own.Names) || r.ReferenceColumns != 2 {
+			t.Errorf("%v: %q, %d of %d columns: want %q", err, r.Words(), r.Compared, r.ReferenceColumns, want)
+		}
+	}
+	one.Chains = [][][]float64{{one.Chains[0][0][:5]}}
+	if r, err := Sides(ref, one); err != nil || r.Words() != Undecided {
+		t.Errorf("too few: %v, %q", err, r.Words())
+	}
+}
