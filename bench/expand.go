@@ -131,8 +131,8 @@ func (f *File) expand(p Profile, unavailable []string) (Study, layer, error) {
 	if err != nil {
 		return Study{}, l, err
 	}
-	s := Study{ID: f.ID, Title: f.Title, Origin: f.origin(), Exact: f.exact, Claims: f.dataClaims(),
-		Stable: maps.Clone(p.Known), Figure: f.figure, Table: f.table}
+	s := Study{ID: f.ID, Title: f.Title, Origin: f.origin(), Asks: f.asks(p.Name), Exact: f.exact,
+		Claims: f.dataClaims(), Stable: maps.Clone(p.Known), Figure: f.figure, Table: f.table}
 	x := &expansion{File: f, profile: p, layer: l, study: s, seen: make(map[string]bool)}
 	x.cells(unavailable)
 	return x.study, l, x.err

@@ -36,7 +36,8 @@ type File struct {
 	// Parts are what its names stand for. Data has the file's own data sets, too.
 	Parts
 
-	own      bool // it is none of the program's
+	own      bool             // it is none of the program's
+	stated   []map[string]any // by the file it is based on, and so on, and by itself
 	readFile func(path string) ([]byte, error)
 	layers   map[string]layer // by the profile; "" is the file as it is
 	profiles []string         // in the order of the file
@@ -144,6 +145,23 @@ func (f *File) origin() string {
 	return ""
 }
 
+// asks is the Asks of the file's study in a profile.
+func (f *File) asks(profile string) string {
+	if !f.own {
+		return ""
+	}
+	var stated []any
+	for _, values := range f.stated {
+		profiles, _ := values["profile"].(map[string]any)
+		jobs := maps.Clone(values)
+		for _, other := range []string{"id", "title", "claim", "figure", "table", "profile"} {
+			delete(jobs, other)
+		}
+		stated = append(stated, jobs, profiles[profile])
+	}
+	return digest(fmt.Sprint(stated))[:digestLength] // JSON has no infinity
+}
+
 // fill reads the sections, those first that others use.
 // The first mistake in the order of the sections is returned.
 func (f *File) fill(s section, within []string) error {
@@ -167,6 +185,7 @@ func (f *File) fill(s section, within []string) error {
 	f.readExact(s)
 	f.readClaims(s)
 	f.readDrawing(s)
+	f.stated = []map[string]any{s.values}
 	if base != nil {
 		f.inherit(base)
 	}
@@ -196,6 +215,7 @@ func (f *File) readBase(at place, name string, within []string) *File {
 // Tables that hold settings are merged key by key; figure, table, claims and exact jobs are
 // replaced as a whole.
 func (f *File) inherit(base *File) {
+	f.stated = slices.Concat(base.stated, f.stated)
 	for name, below := range base.layers {
 		f.layers[name] = f.layers[name].over(below)
 	}

@@ -292,3 +292,42 @@ func (f *File) profileNames(err error) []string {
 	}
 	return f.Profiles()
 }
+
+// What a file asks is told by its values, those of its base and of its profile: not by its words
+// about them, nor by other profiles. Built-in studies do not say.
+func TestFilesThatAskTheSame(t *testing.T) {
+	asks := func(text, profile string) string {
+		t.Helper()
+		f, err := load(t, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Study(Profile{Name: profile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Asks
+	}
+	replaced := func(old, with string) string { return strings.Replace(small, old, with, 1) }
+	for what, c := range map[string]struct {
+		text, profile string
+		same          bool
+	}{
+		"itself":          {small, "", true},
+		"words":           {"title = \"T\"\n# text\n" + replaced("samples = 10", "samples  =  10") + "[table]\nrows = [\"step\"]\n", "", true},
+		"another profile": {replaced("samples = 20", "samples = 30"), "", true},
+		"steps":           {replaced("0.02", "0.03"), "", false},
+		"infinity":        {replaced("\"leapfrog\"", "\"lietrotter\"\nfriction = inf"), "", false},
+		"its profile":     {replaced("samples = 20", "samples = 30"), "other", false},
+	} {
+		if got := asks(c.text, c.profile) == asks(small, c.profile); got != c.same {
+			t.Errorf("%s: asks the same: %v, want %v", what, got, c.same)
+		}
+	}
+	if asks(small, "") == asks(small, "other") || asks("base = \"methods\"\n"+small, "") == asks(small, "") {
+		t.Error("a profile, or a base, makes no difference")
+	}
+	if f, err := Load("methods", Parts{}); err != nil || f.asks("") != "" {
+		t.Errorf("a built-in study: %q, %v", f.asks(""), err)
+	}
+}

@@ -241,6 +241,19 @@ func OnlyBuiltIn(plans []Plan) []Plan {
 // a built-in one.
 func (p Plan) sameStudy(o Plan) bool { return p.ID == o.ID && p.BuiltIn() == o.BuiltIn() }
 
+// OfOther reports whether the last run of a user's study that the plans have, if any, was of jobs
+// that another file stated, or another version of its file. Plans of earlier versions do not say,
+// and built-in studies change with the program.
+func (s Study) OfOther(plans []Plan) bool {
+	last := Plan{Study: Study{Asks: s.Asks}}
+	for _, p := range plans {
+		if p.sameStudy(Plan{Study: s}) && !p.made.Before(last.made) {
+			last = p
+		}
+	}
+	return last.Asks != "" && last.Asks != s.Asks
+}
+
 // Save writes the plans into a store, as manifests of a run.
 // A manifest of the same study and profile, on the same data sets, is replaced.
 func Save(s *store.Store, made store.Made, plans []Plan) error {

@@ -18,7 +18,10 @@ type Study struct {
 	// Origin is where the study is from: a digest of a user's file. It is
 	// "" for built-in studies, and for all in manifests of earlier versions (Source).
 	Origin string `json:"origin,omitempty"`
-	Cells  []Job  `json:"cells,omitempty"`
+	// Asks is a digest of what a user's file says of its jobs: two files with equal ones, or
+	// two versions of one, differ at most in their claims and in how results are shown.
+	Asks  string `json:"asks,omitempty"`
+	Cells []Job  `json:"cells,omitempty"`
 	// Exact are exact errors, References the reference chains that the cells
 	// name.
 	Exact      []ExactJob     `json:"exact,omitempty"`

@@ -107,6 +107,7 @@ func (f *selection) ownClaims() ([]paper.Decision, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.noteOther(study, plans, "that")
 	for i := range plans {
 		plans[i].Claims = study.Claims
 	}

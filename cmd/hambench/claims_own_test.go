@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,5 +85,50 @@ between   = [1.7, 2.3]
 	}
 	if code, _, stderr := call(t, "claims", file, "--out", t.TempDir()); code != exitUsage || !strings.Contains(stderr, "states no claims: want [[claim]]") {
 		t.Errorf("a study without claims: exit code %d, %s", code, stderr)
+	}
+}
+
+// A file whose id another one has, or that has changed, is told from the file of the store's
+// last run, by what it says of its jobs: the rows of one do not decide the claims of the other
+// without a word. Editing claims, titles and figures is no change, nor are other profiles.
+func TestRowsOfAnotherFileAreNotTakenForOnesOwn(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	const study = `id = "mine"
+[[exact]]
+problem    = "gaussian"
+integrator = "lietrotter"
+scheme     = "reshuffle"
+step       = [0.1, 0.05, 0.025]
+friction   = 2
+[profile.quick]
+samples = 5
+[[claim]]
+id        = "order"
+text      = "It has order 2."
+statistic = "order"
+of        = "error"
+between   = [1.7, 2.3]
+`
+	changed := func(old, with string) string { return strings.Replace(study, old, with, 1) }
+	inFolder(t, map[string]string{
+		"mine.toml": strings.Replace(study, "friction   = 2\n", "", 1), "fast.toml": study, "two.toml": changed("[0.1, 0.05, 0.025]", "[0.2, 0.1, 0.05]"),
+		"claims.toml": "# mine\ntitle = \"A title\"\n" + changed("[1.7, 2.3]", "[1.5, inf]"), "profile.toml": changed("samples = 5", "samples = 6"),
+	})
+	const other = "hambench: study mine: the store's last run of this id was of another file or an older version of it; figures and claims are of %s run\n"
+	for _, step := range []struct{ command, file, which string }{ // "" for no word
+		{"run", "mine.toml", ""}, {"run", "mine.toml", ""}, {"claims", "mine.toml", ""}, {"claims", "two.toml", "that"},
+		{"run", "fast.toml", "this"}, {"claims", "fast.toml", ""}, {"claims", "claims.toml", ""}, {"claims", "profile.toml", ""},
+		{"claims", "mine.toml", "that"}, {"run", "claims.toml", ""}, {"claims", "fast.toml", ""},
+		{"figures", "two.toml", "that"}, {"figures", "claims.toml", ""}, {"run", "two.toml", "this"}, {"run", "two.toml", ""}, {"claims", "claims.toml", "that"},
+	} {
+		args := []string{step.command, step.file, "--out", "out"}
+		if step.command == "figures" {
+			args = []string{"run", step.file, "--out", "out", "--figures-only"}
+		}
+		code, _, stderr := call(t, args...)
+		said := strings.Count(stderr, "the store's last run of this id")
+		if code != exitOK || step.which == "" && said != 0 || step.which != "" && (said != 1 || !strings.Contains(stderr, fmt.Sprintf(other, step.which))) {
+			t.Errorf("%s %s: exit code %d, %s: want %q", step.command, step.file, code, stderr, step.which)
+		}
 	}
 }

@@ -73,10 +73,14 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if r.figuresOnly && !r.missingOnly && !r.dryRun {
-		if _, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models()); err != nil {
+		studies, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models())
+		if err != nil {
 			return err
 		}
 		r.plans, err = r.stored()
+		for _, s := range studies {
+			r.noteOther(s, r.plans, "that")
+		}
 		return err
 	}
 	if r.plans, err = r.resolve(ctx, r.stderr); err != nil {
@@ -87,6 +91,13 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 	}
 	if err := r.openStore(store.Open, sweep.Here()); err != nil {
 		return err
+	}
+	earlier, err := bench.Plans(r.Store, r.label())
+	if err != nil {
+		return err
+	}
+	for _, p := range r.plans {
+		r.noteOther(p.Study, earlier, "this")
 	}
 	return bench.Save(r.Store, sweep.MadeHere(), r.plans)
 }

@@ -72,6 +72,16 @@ func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
 	return nil
 }
 
+// noteOther says on stderr if the last run of a study, among the plans that a store has of its
+// id, was of other jobs than its file states now: of another file, or of an older version.
+// which says which run the figures and claims are of.
+func (f *selection) noteOther(s bench.Study, plans []bench.Plan, which string) {
+	if s.OfOther(plans) {
+		fmt.Fprintf(f.stderr, "hambench: study %s: the store's last run of this id was of another "+
+			"file or an older version of it; figures and claims are of %s run\n", s.ID, which)
+	}
+}
+
 // printStudy prints what a study would run in each of its profiles.
 // A profile that does not expand, say for too many cells, makes an error.
 func printStudy(w io.Writer, f *bench.File) error {
