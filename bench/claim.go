@@ -38,27 +38,43 @@ const (
 )
 
 // Right reports whether chains that are repetitions of one, as on several splits, are where
-// right ones are: their mean distance is one that 99 of 100 right chains do not exceed. The
-// distance of a chain is a mean over many outputs, so its law is nearly normal, with the
+// right ones are: whether their mean distance is one that 99 of 100 right chains do not exceed.
+// The distance of a chain is a mean over many outputs, so its law is nearly normal, with the
 // quantile 2.326; the deviation is that of one chain, as repetitions on one split share the
-// reference's. The reference's own error is allowed for. A chain that diverged is not
-// right. Nothing is decided where a reference failed a check, or where it is not known how
-// right chains scatter.
+// reference's. Both are those of independent draws, enlarged for the chain's autocorrelation.
+// The reference's own error is allowed for. A chain that diverged is not right. Nothing is
+// decided where a reference failed a check, where it is not known how right chains scatter, or
+// of chains that are too slow for that.
 func Right(chains ...table.Row) (right, decided bool) {
 	var above, sd float64
-	finite := true
+	finite, slow := true, false
 	for _, r := range chains {
 		if r.Text("reference_failed") != "" {
 			return false, false
 		}
 		finite = finite && !r.Get("diverged").Truth()
-		above += r.Number("ks") - r.Number("ks_self") - max(r.Number("reference_error"), 0)
-		sd += r.Number("ks_self_sd")
+		lag1 := max(r.Number("lag1"), 0)
+		if lag1 != lag1 { // old records have none
+			lag1 = 0
+		}
+		slow = slow || lag1 > slowest
+		// Draws for an independent one, by an autoregression. The distance of two samples goes
+		// like √(1/n + 1/m), both sides having as many draws. Outputs share their slow
+		// directions, so the scatter of their mean grows faster: about like this number.
+		draws := (1 + lag1) / (1 - lag1)
+		self := math.Sqrt((draws+1)/2) * r.Number("ks_self")
+		above += r.Number("ks") - self - max(r.Number("reference_error"), 0)
+		sd += draws * r.Number("ks_self_sd")
 	}
-	return finite && above <= rightQuantile*sd, !finite || sd > 0 && above == above
+	return finite && above <= rightQuantile*sd, !finite || sd > 0 && above == above && !slow
 }
 
-const rightQuantile = 2.3263 // normal, of 99 %
+const (
+	rightQuantile = 2.3263 // normal, of 99 %
+	// The largest lag-1 autocorrelation, the mean over the outputs, at which it says how many
+	// draws are worth an independent one: slower chains have several time scales.
+	slowest = 0.4
+)
 
 // FailedReferences names the references of cells' rows that failed checks, with the checks.
 func FailedReferences(rows *table.Table) (names []string) {

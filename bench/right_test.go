@@ -33,6 +33,13 @@ func TestRightChains(t *testing.T) {
 		"near on average":   {[]Result{{KS: 0.130, KSSelfSD: 0.008}, {KS: 0.1, KSSelfSD: 0.008}}, true, true},
 		"one diverged":      {[]Result{{KS: 0.1, KSSelfSD: 0.008}, {KS: 1, KSSelfSD: 0.008, Diverged: true}}, false, true},
 		"no scatter":        {[]Result{{KS: 0.1}}, true, false},
+		// 2 draws for an independent one: √1.5 times the mean, twice the deviation.
+		"correlated, near": {[]Result{{KS: 0.159, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": 1. / 3}}}, true, true},
+		"correlated, far":  {[]Result{{KS: 0.160, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": 1. / 3}}}, false, true},
+		"alternating":      {[]Result{{KS: 0.119, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": -0.2}}}, false, true},
+		"slow":             {[]Result{{KS: 0.3, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": 0.41}}}, false, false},
+		"stuck":            {[]Result{{KS: 0.1, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": 1}}}, true, false},
+		"slow, diverged":   {[]Result{{KS: 1, Diverged: true}, {KS: 0.1, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": 0.9}}}, false, true},
 		"a failed check":    {[]Result{{KS: 0.1, KSSelfSD: 0.008, ReferenceFailed: []string{"split-R̂"}}}, false, false},
 		"diverged, failed":  {[]Result{{KS: 1, Diverged: true, ReferenceFailed: []string{"split-R̂"}}}, false, false},
 		"one failed of two": {[]Result{{KS: 0.1, KSSelfSD: 0.008}, {KS: 0.1, KSSelfSD: 0.008, ReferenceFailed: []string{"a", "b"}}}, false, false},

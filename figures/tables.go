@@ -200,7 +200,8 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 		return []string{means}
 	case plain:
 		return []string{means, "Right: the distance, less the reference's own error, is one that " +
-			"99 of 100 right chains do not exceed; –: that cannot be decided."}
+			"99 of 100 right chains of its lag-1 autocorrelation do not exceed; –: that cannot be " +
+			"decided, as where that is above 0.4."}
 	}
 	notes := []string{"Kolmogorov distances are to the same oracle."}
 	if len(over) > 0 {
