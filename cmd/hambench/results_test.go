@@ -55,8 +55,9 @@ func TestLongCommittedResultsAreThoseOfTheirStore(t *testing.T) {
 }
 
 // docs/paper.md and README say that on the regression networks the distance of leapfrog with
-// B = 8 follows η/C: of all pairs of committed cells with different steps and one η/C, in
-// which no chain diverged, both off the floor. A pair's ratio is of the larger step's distance.
+// B = 8 follows η/C: of all pairs of committed cells with different steps and one η/C, both off
+// the floor, those without a diverged chain, those with some, and those of which one side has
+// none left. A pair's ratio is of the larger step's excess over the floor, and of its distance.
 func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
 	f, err := os.Open("../../docs/results/friction.csv")
 	if err != nil {
@@ -67,7 +68,7 @@ func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type cell struct{ h, friction, ks float64 }
+	type cell struct{ h, friction, ks, floor, diverged float64 }
 	cells := make(map[string][]cell)
 	for _, line := range lines[1:] {
 		of := make(map[string]string)
@@ -76,22 +77,36 @@ func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
 		}
 		number := func(name string) float64 {
 			x, err := strconv.ParseFloat(of[name], 64)
-			if err != nil {
-				t.Fatal(err)
+			if err != nil { // no chain is left
+				return math.NaN()
 			}
 			return x
 		}
-		if of["batch"] == "8" && number("cells_diverged") == 0 && number("ks_mean") > 0.12 {
+		if of["batch"] == "8" && !(number("ks_mean") < 0.12) {
 			set := of["dataset"]
-			cells[set] = append(cells[set], cell{number("h"), number("friction"), number("ks_mean")})
+			cells[set] = append(cells[set], cell{number("h"), number("friction"), number("ks_mean"),
+				number("floor"), number("cells_diverged")})
 		}
 	}
-	pairs, low, high := 0, math.Inf(1), 0.0
+	type kind struct {
+		pairs                        int
+		low, high, lowAway, highAway float64
+	}
+	whole, some, lost := kind{low: 9, lowAway: 9}, kind{low: 9, lowAway: 9}, kind{}
 	for _, set := range []string{"boston", "concrete", "energy", "yacht"} {
 		for _, a := range cells[set] {
 			for _, b := range cells[set] {
 				if a.h < b.h && math.Abs(a.h*b.friction/(b.h*a.friction)-1) < 1e-9 {
-					pairs, low, high = pairs+1, min(low, b.ks/a.ks), max(high, b.ks/a.ks)
+					of := &whole
+					switch {
+					case math.IsNaN(a.ks + b.ks):
+						lost.pairs++
+						continue
+					case a.diverged+b.diverged > 0:
+						of = &some
+					}
+					distance, away := b.ks/a.ks, (b.ks-b.floor)/(a.ks-a.floor)
+					*of = kind{of.pairs + 1, min(of.low, distance), max(of.high, distance), min(of.lowAway, away), max(of.highAway, away)}
 				}
 			}
 		}
@@ -110,18 +125,17 @@ func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
 			}
 		}
 	}
-	found := fmt.Sprintf("%d pairs %.2f %.2f", pairs, low, high)
-	if want := "16 pairs 0.98 1.17"; found != want {
-		t.Errorf("%s, the documents say %s", found, want)
-	}
-	for _, doc := range []string{"../../README.md", "../../docs/paper.md"} {
-		text, err := os.ReadFile(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, number := range []string{"16 pairs", "0.98", "1.17"} {
-			if !strings.Contains(string(text), number) {
-				t.Errorf("%s does not say %s", doc, number)
+	of := fmt.Sprintf("within a factor of %.2f to %.2f (distances: %.2f to %.2f)", whole.lowAway, whole.highAway, whole.low, whole.high)
+	for doc, says := range map[string][]string{
+		"../../README.md": {fmt.Sprintf("%d pairs", whole.pairs), of},
+		"../../docs/paper.md": {fmt.Sprintf("%d pairs", whole.pairs), of,
+			fmt.Sprintf("In %d more some chains diverged, and the larger step has %.2f to %.2f times the excess of the smaller", some.pairs, some.lowAway, some.highAway),
+			fmt.Sprintf("in %d more all chains of the larger step did", lost.pairs)},
+	} {
+		text := strings.Join(strings.Fields(read(t, doc)), " ")
+		for _, words := range says {
+			if !strings.Contains(text, words) {
+				t.Errorf("%s does not say %q", doc, words)
 			}
 		}
 	}
@@ -161,7 +175,7 @@ func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
 		t.Fatal("no ratios in the claims of regimes")
 	}
 	text := strings.Join(strings.Fields(read(t, "../../README.md")), " ")
-	want := fmt.Sprintf("leave %s to %s of the error of independent batches on the Gaussian problems; above 3 they leave %s to %s of it",
+	want := fmt.Sprintf("leave %s to %s of the error of independent batches on the Gaussian problems, whose frequencies lie within a factor of 1.6; where Kηω·min(1, ω/C) is above 3 they leave %s to %s of it",
 		found[1], found[2], found[3], found[4])
 	if !strings.Contains(text, want) {
 		t.Errorf("README does not say %q", want)
@@ -171,7 +185,7 @@ func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
 	if powers == nil {
 		t.Fatal("no powers in the table of regimes")
 	}
-	want = fmt.Sprintf("goes like η to the power %s and C to the power −%s:", powers[1], powers[2])
+	want = fmt.Sprintf("goes like η to the power %s and C to the power −%s (95 %%):", powers[1], powers[2])
 	if !strings.Contains(text, want) {
 		t.Errorf("README does not say %q", want)
 	}
