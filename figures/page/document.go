@@ -8,7 +8,8 @@
 // claims those of package paper. Figures are their SVG files, in the page. What the
 // script adds is convenience: filters of claims, sorted tables, unpacked CSV files.
 //
-// The page has six sections. Claims are what was found, decided ones first. The ranking
+// The page opens with the picture of the main finding and its claim, and has six sections. Claims
+// are what was found, decided ones first. The ranking
 // and the orders are matrices: rows of the run's table, grouped by integrator and data set,
 // or by sampler and scheme. Figures and tables come by study, in the order of the run, with
 // the claims of a user's study beside its own. The provenance names machines, commits and
@@ -53,11 +54,24 @@ type Page struct {
 	Missing, Wanted int
 	Chains, Judged  int                // that were run, and those of them whose distance was taken
 	Warnings        []string           // what is missing or could not be drawn, each once
+	Finding         *Finding           // nil if none of its pictures is drawn
 	Claims          []paper.Decision   // of the program, decided ones first; none of own studies
 	Studies         []Study            // that have any result
 	Rankings        []Matrix[Cheapest] // by friction
 	Orders          []Matrix[*Order]   // by problem
 	Made            Provenance
+}
+
+// Finding is a picture and the claim that it shows.
+type Finding struct {
+	*figures.Figure
+	Claim paper.Decision
+}
+
+// findings are what a page may open with, by the ids of figure and claim: the first that is
+// drawn.
+var findings = []struct{ figure, claim string }{
+	{"regimes", "regime-line"}, {"bottleneck", "reshuffle-limit"},
 }
 
 // Study is what one study shows: its figures and tables, and what a user's study claims.
@@ -131,11 +145,30 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	slices.SortStableFunc(p.Claims, func(a, b paper.Decision) int {
 		return cmp.Compare(rank(a.Verdict), rank(b.Verdict))
 	})
+	p.Finding = p.finding()
 	p.Chains = cells.Len() - cells.Where("observe", string(bench.Density)).Len()
 	p.Judged = cells.Where("observe", string(bench.Distance)).Len()
 	p.Rankings, p.Orders = newRankings(cells), newOrders(rows)
 	return p
 }
+
+// finding returns what the page opens with, if it is there.
+func (p *Page) finding() *Finding {
+	for _, f := range findings {
+		claim := slices.IndexFunc(p.Claims, func(d paper.Decision) bool { return d.ID == f.claim })
+		for _, s := range p.Studies {
+			drawn := func(o *figures.Figure) bool { return o.ID == f.figure }
+			i := slices.IndexFunc(s.Figures, drawn)
+			if i >= 0 && claim >= 0 {
+				return &Finding{s.Figures[i], p.Claims[claim]}
+			}
+		}
+	}
+	return nil
+}
+
+// Opens reports whether the page opens with a figure: its study then refers to it.
+func (p *Page) Opens(f *figures.Figure) bool { return p.Finding != nil && p.Finding.Figure == f }
 
 // rank puts what is decided, either way, before what is not.
 func rank(v paper.Verdict) int {
