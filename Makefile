@@ -106,7 +106,7 @@ publish: build ## make $(RESULTS) of what $(OUT) holds of that run: a store with
 	tar -cf bin/store.tar -C bin/published store
 	gzip -9nc bin/store.tar > $(RESULTS)/store.tar.gz
 	$(BIN) reproduce --figures-only $(PUBLISHED) --out bin/published
-	cd bin/published && rm paths.csv orders.png energy-error.png midpoint-budgets.png orders.txt energy-error.txt midpoint-budgets.txt claims.txt *-table.txt && cp index.html claims.md claims.json *.csv *.txt *.png '$(abspath $(RESULTS))'
+	cd bin/published && rm paths.csv orders.csv orders.png energy-error.png midpoint-budgets.png orders.txt energy-error.txt midpoint-budgets.txt claims.txt *-table.txt && cp index.html claims.md claims.json *.csv *.txt *.png '$(abspath $(RESULTS))'
 
 gate: build ## compare exact orders and constants with the committed baseline; exit code 1 if one moved
 	$(BIN) certify --json > bin/certify.json

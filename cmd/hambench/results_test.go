@@ -48,7 +48,7 @@ func TestLongCommittedResultsAreThoseOfTheirStore(t *testing.T) {
 	drawn, _ := filepath.Glob(filepath.Join(out, "*.csv"))
 	for _, path := range drawn {
 		name := filepath.Base(path)
-		if _, err := os.Stat(filepath.Join("../../docs/results", name)); err != nil && name != "paths.csv" { // 600 kB
+		if _, err := os.Stat(filepath.Join("../../docs/results", name)); err != nil && name != "paths.csv" && name != "orders.csv" { // 600 and 400 kB
 			t.Errorf("%s is not committed: %v", name, err)
 		}
 	}
