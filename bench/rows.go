@@ -8,12 +8,14 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"hambench/bench/store"
 	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/chain/minibatch"
+	"hambench/integrators"
 	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
 	"hambench/models/datasets"
@@ -206,7 +208,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 					row := next("", j.Key, made)
 					maps.Copy(row, of)
 					maps.Copy(row, values)
-					fillRegime(row, highest, rate, 0)
+					fillRegime(row, j.Exact.Values, highest, rate, 0)
 					t.Add(r, row)
 				}
 			}
@@ -265,14 +267,20 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 		"ks_self_low":      r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
 	})
 	if s := r.Scales; s != nil {
-		fillRegime(row, s.Omega, float64(j.Cell.Friction), s.Spread)
+		fillRegime(row, j.Cell.Values, s.Omega, float64(j.Cell.Friction), s.Spread)
 	}
 }
 
 // fillRegime puts into a row by which law K batches make the error of its chain at its step, and
-// what decides that, where the target's largest frequency is known. The rate is the fastest one of
-// C M⁻¹, the spread that of two batches; a scheme that is not built in has no regime.
-func fillRegime(row map[string]any, omega, rate, spread float64) {
+// what decides that, where a law is proven and the target's largest frequency is known. The rate
+// is the fastest one of C M⁻¹, the spread that of two batches; a scheme that is not built in has
+// no regime, and neither has an integrator.
+func fillRegime(row map[string]any, values map[string]float64, omega, rate, spread float64) {
+	of := func(column string) string { return table.Of(row[column]).Text() }
+	if estimator := of("estimator"); estimator != "" && estimator != estimators.Plain.Name ||
+		!lawful(of("integrator"), values) {
+		return
+	}
 	k, step := table.Of(row["K"]).Number(), table.Of(row["h"]).Number()
 	scheme, err := minibatch.Builtin().Lookup(table.Of(row["scheme"]).Text())
 	regime := scheme.Regime(int(k), step, omega, rate)
@@ -284,6 +292,29 @@ func fillRegime(row map[string]any, omega, rate, spread float64) {
 	if spread > 0 {
 		row["eta_v_over_c"] = step * spread * (k - 1) / rate
 	}
+}
+
+// proven has, by integrator and parameters, whether lawful holds.
+var proven sync.Map
+
+// lawful reports whether the laws of mini-batch error are proven of an integrator's steps, with
+// the frequencies of the target: an integrator that learns a mass has others.
+func lawful(integrator string, values map[string]float64) bool {
+	key := integrator + " " + parameters(values)
+	if known, ok := proven.Load(key); ok {
+		return known.(bool)
+	}
+	holds := false
+	if m, err := integrators.Builtin().Lookup(integrator); err == nil {
+		_, reason, unanswered := certify.ResponseOf(m, values, 1)
+		in, err := m.New(1, integrators.Params{Step: 1, Friction: 1, Values: values})
+		if holds = unanswered == nil && reason == "" && err == nil; holds {
+			_, learns := in.Kernel.(integrators.Adapter)
+			holds = !learns
+		}
+	}
+	proven.Store(key, holds)
+	return holds
 }
 
 // fillParameters puts an integrator's own parameters into a row: all as one text, and each in

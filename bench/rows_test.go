@@ -170,6 +170,43 @@ step = [0.2, 0.1]
 	}
 }
 
+// A regime is stated where a law is proven: of the integrator, of what its gradients are, and of
+// the scheme. A chain that diverged has one, too: it is evidence of claims.
+func TestARegimeIsStatedWhereALawIsProven(t *testing.T) {
+	row := func(change func(*Cell, *Result)) table.Row {
+		c := Cell{Observe: Distance, Dataset: "boston", Model: "bnn", Integrator: "leapfrog", Friction: 5, Scheme: "replacement", Batches: 8, Step: 0.01, Inner: 1}
+		r := Result{Scales: &oracle.Scales{Omega: 10, Spread: 3}}
+		change(&c, &r)
+		rows, values := newRows(nil), make(map[string]any)
+		Job{Cell: c}.fill(values, r, false)
+		rows.Add(r, values)
+		return rows.Rows()[0]
+	}
+	for what, c := range map[string]struct {
+		change func(*Cell, *Result)
+		want   string
+	}{
+		"replacement":     {func(*Cell, *Result) {}, "heat"},
+		"plain":           {func(c *Cell, _ *Result) { c.Estimator = "plain" }, "heat"},
+		"short epochs":    {func(c *Cell, _ *Result) { c.Scheme, c.Step = "reshuffle", 0.001 }, "orders"},
+		"inner steps":     {func(c *Cell, _ *Result) { c.Integrator, c.Inner = "lietrotter", 4 }, "heat"},
+		"svrg":            {func(c *Cell, _ *Result) { c.Estimator = "svrg" }, ""},
+		"no momentum":     {func(c *Cell, _ *Result) { c.Integrator = "sgld" }, ""},
+		"auxiliary":       {func(c *Cell, _ *Result) { c.Integrator = "sgnht" }, ""},
+		"less noise":      {func(c *Cell, _ *Result) { c.Integrator = "sghmc" }, ""},
+		"its own mass":    {func(c *Cell, _ *Result) { c.Integrator = "sghmc-adaptive" }, ""},
+		"a user's step":   {func(c *Cell, _ *Result) { c.Integrator = "mine" }, ""},
+		"a user's scheme": {func(c *Cell, _ *Result) { c.Scheme = "mine" }, ""},
+		"one order":       {func(c *Cell, _ *Result) { c.Scheme = "cyclic" }, ""},
+		"diverged":        {func(_ *Cell, r *Result) { r.Diverged = true }, "heat"},
+	} {
+		r := row(c.change)
+		if got := r.Text("regime"); got != c.want || math.IsNaN(r.Number("k_eta_omega")) != (c.want == "") {
+			t.Errorf("%s: regime %q, Kηω = %g, want %q", what, got, r.Number("k_eta_omega"), c.want)
+		}
+	}
+}
+
 // With a mass the regime of an exact error is by the fastest rate of C M⁻¹, as certify states it.
 func TestTheRegimeOfAnExactErrorIsThatOfCertify(t *testing.T) {
 	f, err := load(t, "[[exact]]\nproblem = \"gaussian\"\nintegrator = \"leapfrog\"\ninverse-mass = [0.5, 30]\nscheme = \"reshuffle\"\nstep = [0.01, 0.1]\n")

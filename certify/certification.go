@@ -122,7 +122,7 @@ func (c *certification) row(ctx context.Context) (Row, error) {
 		row.Observe = "one-step"
 	}
 	if !c.asked.method.PositionOnly {
-		row.Setting = o.setting(c.scheme, c.batches())
+		row.Setting = o.setting(c.asked.method, c.scheme, c.batches())
 	}
 	// A degenerate chain has no errors at any step.
 	var points []markov.Point

@@ -20,12 +20,15 @@ type Setting struct {
 	High    Number   `json:"omega_max,omitempty"`
 	Epochs  []Number `json:"k_eta_omega,omitempty"`  // Kηω at each step
 	Damping Number   `json:"c_over_omega,omitempty"` // the fastest rate of C M⁻¹, over ω
-	// The law that describes what the batches do at each step; of mini-batches only.
+	// The law that describes what the batches do at each step; of mini-batches only, and where
+	// one is proven, along the direction of the highest frequency and along that of the lowest.
 	Regimes []minibatch.Regime `json:"regime,omitempty"`
+	Slowest []minibatch.Regime `json:"regime_omega_min,omitempty"`
 }
 
-// setting is that of a row of the problem, under a scheme of k batches.
-func (o *Options) setting(m minibatch.Scheme, k int) (s Setting) {
+// setting is that of a row of the problem, under a scheme of k batches. It has no regimes unless
+// the laws are those of the integrator and of the gradients that it takes.
+func (o *Options) setting(in integrators.Integrator, m minibatch.Scheme, k int) (s Setting) {
 	low, high := o.Problem.Frequencies(o.InvMass)
 	rate := o.Problem.Damping(o.InvMass)
 	s.Low, s.High, s.Damping = Number(low), Number(high), Number(rate/high)
@@ -33,14 +36,20 @@ func (o *Options) setting(m minibatch.Scheme, k int) (s Setting) {
 		s.Epochs = append(s.Epochs, Number(float64(k)*h*high))
 		if law := m.Regime(k, h, high, rate); law != "" {
 			s.Regimes = append(s.Regimes, law)
+			s.Slowest = append(s.Slowest, m.Regime(k, h, low, rate))
 		}
+	}
+	_, reason, err := ResponseOf(in, o.Values, o.Problem.Friction)
+	if err != nil || reason != "" || o.OneStep || !o.estimation().Plain() {
+		s.Regimes, s.Slowest = nil, nil
 	}
 	return s
 }
 
 // ResponseOf returns how a step of an integrator, with its own parameters, answers to the
 // gradient of its batch, on which the coefficient of the law of orders rests; or the reason for
-// which that law is not proven of the integrator. The friction is one that its steps may take.
+// which neither that law nor that of heat is proven of the integrator. The friction is one that its
+// steps may take.
 func ResponseOf(m integrators.Integrator, values map[string]float64,
 	friction float64) (r probe.Response, reason string, err error) {
 	if m.PositionOnly {
@@ -193,6 +202,9 @@ func (c *certification) foresee(i int, f finding, out *Observable) {
 		unsure += own.uncertainty * own.constant
 	}
 	size := c.asked.Size(i, added)
+	if size < squaredRounding {
+		size = 0
+	}
 	out.Predicted, out.PredictedOrder = Number(size), order
 	out.Apart = c.amplified == nil && f.contradicts(order, size, unsure)
 }
@@ -203,5 +215,10 @@ const (
 	batchesAlone = "of what random orders add: the integrator's own error of order 2 is not known"
 )
 
-// lawError bounds the relative rounding of the law's coefficient.
-const lawError = 1e-6
+const (
+	// lawError bounds the relative rounding of the law's coefficient.
+	lawError = 1e-6
+	// squaredRounding is what is left of equal batches, as the law goes by the squares of their
+	// differences.
+	squaredRounding = 1e-28
+)

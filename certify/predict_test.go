@@ -251,14 +251,40 @@ func TestSettings(t *testing.T) {
 		t.Errorf("ω from %v to %v, Kηω %v, C/ω %v", row.Low, row.High, row.Epochs, row.Damping)
 	}
 	// The friction's fastest rate is 4.5: at the smaller step Kη·4.5 is 0.9, at a fifth of it 0.18.
-	if !slices.Equal(row.Regimes, []minibatch.Regime{minibatch.BetweenRegime, minibatch.BetweenRegime}) {
-		t.Errorf("regimes %v", row.Regimes)
+	both := []minibatch.Regime{minibatch.BetweenRegime, minibatch.BetweenRegime}
+	if !slices.Equal(row.Regimes, both) || !slices.Equal(row.Slowest, both) {
+		t.Errorf("regimes %v, at the lowest frequency %v", row.Regimes, row.Slowest)
 	}
+	// Longer epochs are under heat at ω = 3, and not at 0.5.
+	o.Steps = []float64{2}
+	if row := certifyOne(t, o, "leapfrog", "reshuffle"); !slices.Equal(row.Regimes, []minibatch.Regime{minibatch.HeatRegime}) || !slices.Equal(row.Slowest, both[:1]) {
+		t.Errorf("regimes %v, at the lowest frequency %v", row.Regimes, row.Slowest)
+	}
+	// No law is proven of these.
+	o.Steps = []float64{0.02, 0.01}
+	if row := certifyOne(t, o, "sghmc", "replacement"); row.Regimes != nil || row.Epochs == nil {
+		t.Errorf("sghmc: regimes %v, Kηω %v", row.Regimes, row.Epochs)
+	}
+	if row := certifyOne(t, o, "leapfrog", "cyclic"); row.Regimes != nil || row.Slowest != nil {
+		t.Errorf("one order for ever: regimes %v", row.Regimes)
+	}
+	o.Estimator = estimatorOf(t, "svrg")
+	if row := certifyOne(t, o, "leapfrog", "replacement"); row.Regimes != nil || row.Epochs == nil {
+		t.Errorf("svrg: regimes %v, Kηω %v", row.Regimes, row.Epochs)
+	}
+	o.Estimator = estimators.Estimator{}
 	o.Steps = []float64{0.2, 0.02}
 	var lines strings.Builder
 	if err := WriteTable(&lines, []Row{certifyOne(t, o, "leapfrog", "reshuffle")}); err != nil ||
 		!strings.Contains(lines.String(), "K·h·ω from 1.2 (between) to 0.12 (orders), C/ω = 1.5, with frequencies from 0.5 to ω = 3.") {
 		t.Errorf("%v\n%s", err, lines.String())
+	}
+	old := certifyOne(t, o, "leapfrog", "reshuffle")
+	old.Slowest = nil
+	cyclic := old
+	cyclic.Scheme = "cyclic"
+	if err := WriteTable(&lines, []Row{old, cyclic}); err != nil || strings.Count(lines.String(), "reshuffle: K·h·ω") != 2 || strings.Contains(lines.String(), "cyclic:") {
+		t.Errorf("%v, rows of an earlier version:\n%s", err, lines.String())
 	}
 	if row := certifyOne(t, o, "leapfrog", "full"); !near(row.Epochs[0], 0.6) || row.Regimes != nil {
 		t.Errorf("with all of the data Kηω is %v, %v", row.Epochs, row.Regimes)

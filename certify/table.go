@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hambench/chain/minibatch"
 	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
 	"hambench/internal/table"
@@ -73,12 +74,17 @@ func writeSettings(w io.Writer, rows []Row) error {
 			apart, alone = apart || o.Apart, alone || o.Verdict == Alone
 			partial = partial || o.PredictedOrder > 0 && o.Reason != ""
 		}
-		if len(r.Regimes) < len(r.Steps) || len(r.Steps) == 0 {
+		if len(r.Regimes) < len(r.Steps) || len(r.Steps) == 0 || r.unproven() {
 			continue
 		}
 		at := func(h float64) string {
 			i := slices.Index(r.Steps, h)
-			return fmt.Sprintf("%.3g (%s)", r.Epochs[i], r.Regimes[i])
+			law := string(r.Regimes[i])
+			if r.Slowest != nil && r.Slowest[i] != r.Regimes[i] {
+				slow := r.Slowest[i]
+				law += fmt.Sprintf("; at the lowest frequency %s", slow)
+			}
+			return fmt.Sprintf("%.3g (%s)", r.Epochs[i], law)
 		}
 		line := fmt.Sprintf("%s, %%s: K·h·ω from %s to %s, C/ω = %.3g, with frequencies from %.3g "+
 			"to ω = %.3g.", r.Problem, at(slices.Max(r.Steps)), at(slices.Min(r.Steps)), r.Damping,
@@ -93,14 +99,16 @@ func writeSettings(w io.Writer, rows []Row) error {
 		return nil
 	}
 	lines = append(lines, "In brackets: the law of orders, the law of heat, or between them "+
-		"(docs/theory.md). predicted: the constant by the law of orders; -: not proven, --json "+
-		"says why.")
+		"(docs/theory.md), of the batches' own gradients and of the integrators of which the laws "+
+		"are proven. predicted: the constant by the law of orders, as the step falls; -: not "+
+		"proven, --json says why.")
 	if apart {
 		lines = append(lines, "apart: the constant is certainly not the one predicted: the step "+
 			"is not as the law assumes.")
 	}
 	if alone {
-		lines = append(lines, "prediction alone: there are no exact errors to compare with.")
+		lines = append(lines, "prediction alone: there are no exact errors to compare with; at "+
+			"steps beyond the law of orders the error is another one.")
 	}
 	if partial {
 		lines = append(lines, "(batches): what random orders add; the integrator's own error of "+
@@ -108,6 +116,16 @@ func writeSettings(w io.Writer, rows []Row) error {
 	}
 	return table.Note(w, lines...)
 }
+
+// unproven reports whether a row of an earlier version states regimes where no law is proven: of
+// an estimator, or of a scheme.
+func (r Row) unproven() bool {
+	m, err := minibatch.Builtin().Lookup(r.Scheme)
+	return r.Slowest == nil && (!r.plain() || err != nil || m.Regime(2, 1, 1, 1) == "")
+}
+
+// plain reports whether gradients are those of the batches.
+func (r Row) plain() bool { return r.Estimator == "" || r.Estimator == estimators.Plain.Name }
 
 // formatPredicted is the constant that is predicted, with its power of the step where that is
 // not the order found.
@@ -279,7 +297,7 @@ func withoutEmpty(header []string, minor []int, lines [][]string, from, to int) 
 // above 1. It is text for people: rows are told apart by their fields.
 func (r Row) Name() string {
 	name := r.Integrator
-	if r.Estimator != "" && r.Estimator != estimators.Plain.Name {
+	if !r.plain() {
 		name += ", " + r.Estimator
 	}
 	for _, parameter := range slices.Sorted(maps.Keys(r.Values)) {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/chain/minibatch"
@@ -457,43 +459,53 @@ func (d *drawing) exponents(all []place) {
 		return entry{label, 0, text, column + "," + column + "_half", []any{p.Value, p.Half}}
 	}
 	var lines [][]entry
-	line := func(of table.Group, name string, a, b paper.Power, points int) {
+	line := func(of table.Group, name string, p paper.Powers) {
 		lines = append(lines, []entry{
 			plain("", 0, "kind", of.Get("kind").Text()),
 			plain("regime", 0, "regime", of.Get("regime").Text()),
 			plain("scheme", 0, "scheme", of.Get("scheme").Text()),
-			plain("data", 0, "name", name), power("a, of η", "step_power", a),
-			power("b, of C", "friction_power", b), plain("points", 1, "points", points),
+			plain("data", 0, "name", name), power("a, of η", "step_power", p.Step),
+			power("b, of C", "friction_power", p.Friction),
+			{"points", 1, fmt.Sprintf("%d of %d", p.Points, p.Of), "points,points_asked",
+				[]any{p.Points, p.Of}},
 		})
 	}
 	excess := func(r table.Row) float64 { return r.Number("excess") }
 	by := []string{"kind", "regime", "scheme"}
 	for _, g := range rows.Sort(by...).GroupBy(by...) {
-		var steps, frictions []float64
-		points := 0
-		for _, one := range g.GroupBy("name", "K") {
-			p, ok := paper.PowersOf(one.Table, excess, level)
-			if !ok {
-				continue
+		var mean paper.Powers
+		var steps, frictions []float64 // of a data set each
+		for _, set := range g.GroupBy("name") {
+			var a, b []float64 // of each of its numbers of batches
+			for _, one := range set.GroupBy("K") {
+				p, ok := paper.PowersOf(one.Table, excess, level)
+				if !ok {
+					continue
+				}
+				name := set.Get("name").Text()
+				if set.Get("kind").Text() != exactKind { // whose name has K
+					name = fmt.Sprintf("%s, K = %v", name, one.Get("K"))
+				}
+				line(g, name, p)
+				a, b = append(a, p.Step.Value), append(b, p.Friction.Value)
+				mean.Points, mean.Of = mean.Points+p.Points, mean.Of+p.Of
 			}
-			name := fmt.Sprintf("%s, K = %v", one.Get("name").Text(), one.Get("K"))
-			if one.Get("kind").Text() == exactKind { // whose name has K
-				name = one.Get("name").Text()
+			if a != nil {
+				steps = append(steps, stat.Mean(a, nil))
+				frictions = append(frictions, stat.Mean(b, nil))
 			}
-			line(g, name, p.Step, p.Friction, p.Points)
-			steps, frictions = append(steps, p.Step.Value), append(frictions, p.Friction.Value)
-			points += p.Points
 		}
 		if len(steps) > 1 {
-			var a, b paper.Power
-			a.Value, a.Half = paper.MeanInterval(steps, level)
-			b.Value, b.Half = paper.MeanInterval(frictions, level)
-			line(g, "mean", a, b, points)
+			mean.Step.Value, mean.Step.Half = paper.MeanInterval(steps, level)
+			mean.Friction.Value, mean.Friction.Half = paper.MeanInterval(frictions, level)
+			line(g, "mean", mean)
 		}
 	}
 	d.table(d.plan.ID+"-exponents", lines, "Excess ∝ ηᵃCᵇ, by least squares of logarithms; ±: "+
 		"half of the 95 % interval, of a data set by the scatter of its points, of the mean by "+
-		"that of data sets. Independent batches (replacement) are under heat at every step.",
+		"that of data sets, each of which counts once. Points at or below the floor are left out, "+
+		"which lowers a where they are at the smallest steps. Independent batches (replacement) "+
+		"are under heat at every step.",
 		"The law of heat has a = 1 and b = −1, and a + b = 0 where distances saturate; the law of "+
 			"orders has a = 2 and b = 0.")
 }

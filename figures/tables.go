@@ -151,17 +151,21 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 func hasRegime(r table.Row) bool { return r.Text("regime") != "" }
 
 // regimeNote says what a row's regime is, and what other settings would change.
-const regimeNote = "Regime of the mini-batch error: under heat the temperature is too high by " +
-	"about ηV/(2C), so that half the step or twice the friction C halves the error, and random " +
-	"orders gain little unless Kηω is made small (batches drawn independently are always here). " +
-	"Under orders the error falls like η² and C does not matter, or where Kηω is above C/ω like " +
-	"η³/C; independent batches would bring the heat back. Between them, a smaller step gains " +
-	"most. ω: largest frequency, V: mean square of a batch gradient's error by parameter, at a " +
-	"typical position."
+const regimeNote = "Regime of the mini-batch error along the stiffest directions, where a law is " +
+	"proven of integrator, scheme and estimator: under heat the temperature is too high, in the " +
+	"mean and to first order by ηV/(2C), and more along stiff directions. Half the step or twice " +
+	"the friction C then halves the error of the mean energy; distances near their largest gain " +
+	"less. Random orders take away two thirds of it at most, less the longer the epoch, unless " +
+	"Kηω is made small (batches drawn independently are always here). Under orders the error " +
+	"falls like η² and C does not matter, or where Kηω is above C/ω like η³/C; independent " +
+	"batches would bring the heat back. Between them, a smaller step gains most. ω: largest " +
+	"frequency, V: mean square of a batch gradient's error by parameter, at a typical position."
 
 // regimeEntries are the regime of a group of cells, or its regimes where they differ, and means
-// of what decides it. The full batch has none.
+// of what decides it. The full batch has none, and neither have chains that diverged: there is no
+// error that a law could describe.
 func regimeEntries(t *table.Table) []entry {
+	t = t.Filter(func(r table.Row) bool { return !r.Get("diverged").Truth() })
 	names := distinct.Of(t.Filter(hasRegime).Values("regime"), table.Value.Text)
 	regime := entry{"regime", 0, "–", "regime", []any{nil}}
 	if len(names) > 0 {
@@ -200,8 +204,8 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 		return []string{means}
 	case plain:
 		return []string{means, "Right: the distance, less the reference's own error, is one that " +
-			"99 of 100 right chains of its lag-1 autocorrelation do not exceed; –: that cannot be " +
-			"decided, as where that is above 0.4."}
+			"99 of 100 right chains of its lag-1 autocorrelation do not exceed; –: that cannot " +
+			"be decided, as where that is above 0.4."}
 	}
 	notes := []string{"Kolmogorov distances are to the same oracle."}
 	if len(over) > 0 {

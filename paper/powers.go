@@ -14,7 +14,7 @@ import (
 // η/C, has a + b = 0; the law of orders has a = 2 and b = 0.
 type Powers struct {
 	Step, Friction Power // a and b
-	Points         int
+	Points, Of     int   // that the fit has, and those above 0 or not
 }
 
 // Power is a power with half of its interval, by the scatter of the points.
@@ -31,6 +31,7 @@ func PowersOf(rows *table.Table, number func(table.Row) float64,
 	level float64) (p Powers, ok bool) {
 	var design, logs []float64
 	for _, g := range rows.GroupBy("h", "friction") {
+		p.Of++
 		mean := g.Mean(number)
 		if r := g.Rows()[0]; mean > 0 && !math.IsInf(mean, 0) {
 			design = append(design, 1, math.Log(r.Number("h")), math.Log(r.Number("friction")))

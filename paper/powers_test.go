@@ -24,8 +24,8 @@ func TestPowers(t *testing.T) {
 	}
 	v := func(r table.Row) float64 { return r.Number("v") }
 	p, ok := PowersOf(rows([]float64{1, 2, 5}, 0), v, 0.95)
-	if !ok || p.Points != 9 || math.Abs(p.Step.Value-1.5) > 1e-9 || math.Abs(p.Friction.Value+1) > 1e-9 || p.Step.Half > 1e-6 {
-		t.Errorf("%+v: want powers 1.5 and −1 of 9 points", p)
+	if !ok || p.Points != 9 || p.Of != 10 || math.Abs(p.Step.Value-1.5) > 1e-9 || math.Abs(p.Friction.Value+1) > 1e-9 || p.Step.Half > 1e-6 {
+		t.Errorf("%+v: want powers 1.5 and −1 of 9 of 10 points", p)
 	}
 	p, ok = PowersOf(rows([]float64{1, 2, 5}, 0.2), v, 0.95)
 	if !ok || math.Abs(p.Step.Value-1.5) > p.Step.Half || math.Abs(p.Friction.Value+1) > p.Friction.Half || p.Step.Half < 0.05 || p.Step.Half > 1 {

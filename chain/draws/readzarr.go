@@ -366,7 +366,7 @@ const (
 	bloscShuffled, bloscCopied    = 0x1, 0x2
 	bloscBits, bloscWhole         = 0x4, 0x10 // bits shuffled; blocks not cut into streams
 	bloscLZ4, bloscZlib, bloscZst = 1, 3, 4   // the upper three bits of the flags
-	bloscStream                   = 128       // shortest of a block's streams, one a byte of an element
+	bloscStream                   = 128       // shortest of a block's streams, one for each byte
 )
 
 var errBlosc = errors.New("blosc: the chunk ends early, or is none")

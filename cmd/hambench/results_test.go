@@ -270,3 +270,36 @@ func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 		}
 	}
 }
+
+// The mean of the powers is over data sets: one of which two numbers of batches were run, as under
+// replacement, counts once.
+func TestMeansOfPowersAreOverDataSets(t *testing.T) {
+	lines := regexp.MustCompile(`(?m)^\| heat +\| (\w+) +\| ([^|,]+?)(?:, K = \d+)? +\| ([+-]\S+) ± \S+ +\| `).
+		FindAllStringSubmatch(read(t, "../../docs/results/regimes-exponents.txt"), -1)
+	sets, twice, seen := make(map[string][]float64), false, 0
+	for _, m := range lines {
+		scheme, set := m[1], m[2]
+		v, err := strconv.ParseFloat(m[3], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set != "mean" {
+			twice = twice || sets[set] != nil
+			sets[set] = append(sets[set], v)
+			continue
+		}
+		mean := 0.0
+		for _, of := range sets {
+			for _, v := range of {
+				mean += v / float64(len(of)*len(sets))
+			}
+		}
+		if math.Abs(mean-v) > 0.011 {
+			t.Errorf("%s: the mean of %d sets is %+.3f, the table has %+.2f", scheme, len(sets), mean, v)
+		}
+		sets, seen = make(map[string][]float64), seen+1
+	}
+	if !twice || seen < 5 {
+		t.Errorf("%d means, a set twice: %t", seen, twice)
+	}
+}
