@@ -56,7 +56,7 @@ func TestRunStatesTheRegimeOnOwnData(t *testing.T) {
 	inFolder(t, map[string]string{"own.csv": csv.String(), "own.toml": regimesTOML})
 	code, stdout, stderr := call(t, "run", "own.toml", "--out", "out")
 	if code != exitOK || !strings.Contains(stdout, "regime") || !strings.Contains(stdout, "heat") ||
-		!strings.Contains(stdout, "twice the friction C halves the error") {
+		!strings.Contains(strings.Join(strings.Fields(stdout), " "), "twice the friction C then halves the error of the mean energy") {
 		t.Fatalf("exit code %d, %s\n%s", code, stderr, stdout)
 	}
 	text, err := os.ReadFile("out/own.json")
