@@ -32,16 +32,14 @@ func (o *Options) setting(in integrators.Integrator, m minibatch.Scheme, k int) 
 	low, high := o.Problem.Frequencies(o.InvMass)
 	rate := o.Problem.Damping(o.InvMass)
 	s.Low, s.High, s.Damping = Number(low), Number(high), Number(rate/high)
+	_, reason, err := ResponseOf(in, o.Values, o.Problem.Friction)
+	proven := err == nil && reason == "" && !o.OneStep && o.estimation().Plain()
 	for _, h := range o.Steps {
 		s.Epochs = append(s.Epochs, Number(float64(k)*h*high))
-		if law := m.Regime(k, h, high, rate); law != "" {
+		if law := m.Regime(k, h, high, rate); law != "" && proven {
 			s.Regimes = append(s.Regimes, law)
 			s.Slowest = append(s.Slowest, m.Regime(k, h, low, rate))
 		}
-	}
-	_, reason, err := ResponseOf(in, o.Values, o.Problem.Friction)
-	if err != nil || reason != "" || o.OneStep || !o.estimation().Plain() {
-		s.Regimes, s.Slowest = nil, nil
 	}
 	return s
 }

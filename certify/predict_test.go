@@ -239,6 +239,43 @@ func TestAPredictionThatIsOffIsSeen(t *testing.T) {
 	}
 }
 
+// Of batches with equal curvature the law predicts nothing, not the square of a rounding error.
+func TestEqualBatchesPredictNothing(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 0.3}
+	for _, shift := range []float64{0.7, -0.4, 0.31, -0.93, 1.1, -0.78} {
+		p.gaussian = append(p.gaussian, newAffineForce([]float64{0.997, 0.0943, 0.0943, 0.013}, []float64{shift, -0.3 * shift}))
+	}
+	row := certifyOne(t, Options{Problem: p, Steps: []float64{0.02, 0.01}}, "exact", "reshuffle")
+	for _, o := range row.Observables {
+		if o.PredictedOrder != 2 || float64(o.Predicted) != 0 {
+			t.Errorf("%s: predicted %v h^%d (%s), want 0 h^2", o.Name, o.Predicted, o.PredictedOrder, o.Reason)
+		}
+	}
+}
+
+// The note of the claim regime-line: along a slow direction an epoch is still short, and where it
+// has most of the error, random orders remove most of the error of both.
+func TestRegimesAreThoseOfDirections(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 0.3}
+	for _, shift := range []float64{1.1, -0.6, 0.4, -1.3, 0.9, -0.5} {
+		p.gaussian = append(p.gaussian, newAffineForce([]float64{1, 0, 0, 0.01}, []float64{shift, 1.3 - shift}))
+	}
+	variance := func(scheme string) []Number {
+		o := Options{Problem: p, Steps: []float64{1}, EveryStep: true}
+		return errorsOne(t, o, "exact", scheme).Observables[1].Errors
+	}
+	if left := float64(variance("reshuffle")[0] / variance("replacement")[0]); left < 0.02 || left > 0.03 {
+		t.Errorf("random orders leave %.4f of the error of cov θ, the note says 0.025", left)
+	}
+	p.gaussian = nil
+	for _, shift := range []float64{1.1, -0.6, 0.4, -1.3, 0.9, -0.5} {
+		p.gaussian = append(p.gaussian, newAffineForce([]float64{1}, []float64{shift}))
+	}
+	if left := float64(variance("reshuffle")[0] / variance("replacement")[0]); left < 0.95 {
+		t.Errorf("along the fast direction %.4f, the note says all", left)
+	}
+}
+
 // Frequencies and lengths of epochs are in units of M^−½ ∇²U M^−½.
 func TestSettings(t *testing.T) {
 	p := &Problem{Kind: Gaussian, Friction: 3, gaussian: []*affineForce{

@@ -62,8 +62,8 @@ func Example() {
 	// | wine     | full  | split:OBABO | 0.01  | 1      | 0.120    | NO    | 12500     |
 	// +----------+-------+-------------+-------+--------+----------+-------+-----------+
 	// Means over splits; ±: standard deviation. A chain that diverged has no distance and no scores.
-	// Right: the distance, less the reference's own error, is one that 99 of 100 right chains of its lag-1
-	// autocorrelation do not exceed; –: that cannot be decided, as where that is above 0.4.
+	// Right: the distance, less the reference's own error, is one that about 99 of 100 right chains of its
+	// lag-1 autocorrelation do not exceed; –: that cannot be decided, as where that is above 0.4.
 	// Profile quick. 50 samples per chain.
 	// my-study.csv
 	// my-study.png

@@ -155,11 +155,12 @@ const regimeNote = "Regime of the mini-batch error along the stiffest directions
 	"proven of integrator, scheme and estimator: under heat the temperature is too high, in the " +
 	"mean and to first order by ηV/(2C), and more along stiff directions. Half the step or twice " +
 	"the friction C then halves the error of the mean energy; distances near their largest gain " +
-	"less. Random orders take away two thirds of it at most, less the longer the epoch, unless " +
-	"Kηω is made small (batches drawn independently are always here). Under orders the error " +
-	"falls like η² and C does not matter, or where Kηω is above C/ω like η³/C; independent " +
-	"batches would bring the heat back. Between them, a smaller step gains most. ω: largest " +
-	"frequency, V: mean square of a batch gradient's error by parameter, at a typical position."
+	"less. Random orders take away about two thirds of it or less, the less the longer the " +
+	"epoch, unless Kηω is made small (batches drawn independently are always here). Under orders " +
+	"the error falls like η² and C does not matter, or where Kηω is above C/ω like η³/C; " +
+	"independent batches would bring the heat back. Between them, a smaller step gains most. " +
+	"ω: largest frequency, V: mean square of a batch gradient's error by parameter, at a typical " +
+	"position."
 
 // regimeEntries are the regime of a group of cells, or its regimes where they differ, and means
 // of what decides it. The full batch has none, and neither have chains that diverged: there is no
@@ -204,8 +205,8 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 		return []string{means}
 	case plain:
 		return []string{means, "Right: the distance, less the reference's own error, is one that " +
-			"99 of 100 right chains of its lag-1 autocorrelation do not exceed; –: that cannot " +
-			"be decided, as where that is above 0.4."}
+			"about 99 of 100 right chains of its lag-1 autocorrelation do not exceed; –: that " +
+			"cannot be decided, as where that is above 0.4."}
 	}
 	notes := []string{"Kolmogorov distances are to the same oracle."}
 	if len(over) > 0 {

@@ -21,8 +21,8 @@ const (
 )
 
 // Bounds of the regimes, in lengths of an epoch beside what a chain remembers. At the second,
-// random orders leave a third or more of the heat of independent batches: 0.36 where C = ω to 0.55
-// where C ≪ ω (HeatLeft).
+// random orders leave about a third or more of the heat of independent batches: where these differ
+// by constant forces, 0.36 at C = ω to 0.55 at C ≪ ω (HeatLeft).
 const (
 	ordersBelow = 0.3
 	heatFrom    = 3

@@ -122,43 +122,16 @@ func (f *selection) label() string {
 	if f.asked.Precision != "" {
 		label += ", " + f.asked.Precision
 	}
-	for _, change := range changes {
-		if n := change.of(f.asked); n > 0 {
-			label += fmt.Sprintf(", "+change.format, n)
+	for _, change := range []struct {
+		format string
+		n      uint64
+	}{{"%d splits", uint64(f.asked.Splits)}, {"%d samples", uint64(f.asked.Samples)}, {"%d seeds",
+		uint64(f.asked.Repeat)}, {"seeds from %d", f.asked.SeedFrom}} {
+		if change.n > 0 {
+			label += fmt.Sprintf(", "+change.format, change.n)
 		}
 	}
 	return label
-}
-
-// changes are the numbers that flags change in a profile, as labels state them.
-var changes = []struct {
-	format, flag string
-	of           func(bench.Profile) uint64
-}{
-	{"%d splits", "--splits", func(p bench.Profile) uint64 { return uint64(p.Splits) }},
-	{"%d samples", "--samples", func(p bench.Profile) uint64 { return uint64(p.Samples) }},
-	{"%d seeds", "--repeat", func(p bench.Profile) uint64 { return uint64(p.Repeat) }},
-	{"seeds from %d", "--seed-from", func(p bench.Profile) uint64 { return p.SeedFrom }},
-}
-
-// flagsOf returns the flags with which a run has a label. It is for messages: no run is found
-// by what it returns.
-func flagsOf(label string) string {
-	name, rest, _ := strings.Cut(label, ", ")
-	flags := "--profile " + name
-	for part := range strings.SplitSeq(rest, ", ") {
-		flag, value := "--precision", part
-		for _, change := range changes {
-			var n uint64
-			if _, err := fmt.Sscanf(part, change.format, &n); err == nil {
-				flag, value = change.flag, fmt.Sprint(n)
-			}
-		}
-		if part != "" {
-			flags += " " + flag + " " + value
-		}
-	}
-	return flags
 }
 
 // studies returns the studies of the flags. Data sets that are unavailable are
@@ -318,8 +291,9 @@ func (f *selection) manifests() ([]bench.Plan, error) {
 	}
 	instead := "there are runs of " + strings.Join(there, ", ")
 	if others, _ := f.choose(all); len(others) > 0 {
-		instead = "there are runs with " + strings.Join(distinct.Of(others,
-			func(p bench.Plan) string { return flagsOf(p.Profile) }), "; ")
+		instead = "there are runs of profile " + strings.Join(distinct.Of(others,
+			func(p bench.Plan) string { return p.Profile }), "; ") + ": give --profile and, of " +
+			"what such a run changed, --splits, --samples, --repeat, --seed-from or --precision"
 	}
 	return nil, usage.Errorf("no run of %s on %s in %s: %s", cmp.Or(strings.Join(f.only, ","),
 		"all"), cmp.Or(strings.Join(f.on, ","), "all"), f.Store.Dir(), instead)

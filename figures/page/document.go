@@ -54,7 +54,7 @@ type Page struct {
 	Missing, Wanted int
 	Chains, Judged  int                // that were run, and those of them whose distance was taken
 	Warnings        []string           // what is missing or could not be drawn, each once
-	Finding         *Finding           // nil if none of its pictures is drawn
+	Finding         *Finding           // nil if none is drawn and decided
 	Claims          []paper.Decision   // of the program, decided ones first; none of own studies
 	Studies         []Study            // that have any result
 	Rankings        []Matrix[Cheapest] // by friction
@@ -69,7 +69,7 @@ type Finding struct {
 }
 
 // findings are what a page may open with, by the ids of figure and claim: the first that is
-// drawn.
+// drawn and decided.
 var findings = []struct{ figure, claim string }{
 	{"regimes", "regime-line"}, {"bottleneck", "reshuffle-limit"},
 }
@@ -155,7 +155,9 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 // finding returns what the page opens with, if it is there.
 func (p *Page) finding() *Finding {
 	for _, f := range findings {
-		claim := slices.IndexFunc(p.Claims, func(d paper.Decision) bool { return d.ID == f.claim })
+		claim := slices.IndexFunc(p.Claims, func(d paper.Decision) bool {
+			return d.ID == f.claim && d.Verdict != paper.NotDecided
+		})
 		for _, s := range p.Studies {
 			drawn := func(o *figures.Figure) bool { return o.ID == f.figure }
 			i := slices.IndexFunc(s.Figures, drawn)

@@ -9,7 +9,7 @@ import (
 	"hambench/paper"
 )
 
-// A page opens with the first of its findings that is drawn and claimed.
+// A page opens with the first of its findings that is drawn and decided.
 func TestThePageOpensWithTheMainFinding(t *testing.T) {
 	study := func(id string, ids ...string) Study {
 		s := Study{ID: id, Output: &figures.Output{}}
@@ -18,14 +18,18 @@ func TestThePageOpensWithTheMainFinding(t *testing.T) {
 		}
 		return s
 	}
-	claim := func(id string) paper.Decision { return paper.Decision{Claim: paper.Claim{ID: id}} }
-	both := []paper.Decision{claim("reshuffle-limit"), claim("regime-line")}
+	claim := func(id string, v paper.Verdict) paper.Decision {
+		return paper.Decision{Claim: paper.Claim{ID: id}, Finding: paper.Finding{Verdict: v}}
+	}
+	both := []paper.Decision{claim("reshuffle-limit", paper.Refuted), claim("regime-line", paper.Confirmed)}
+	open := []paper.Decision{both[0], claim("regime-line", paper.NotDecided)}
 	for what, c := range map[string]struct {
 		page          Page
 		figure, claim string
 	}{
 		"both drawn":   {Page{Studies: []Study{study("a", "other", "bottleneck"), study("b", "regimes")}, Claims: both}, "regimes", "regime-line"},
 		"one drawn":    {Page{Studies: []Study{study("a", "other", "bottleneck")}, Claims: both}, "bottleneck", "reshuffle-limit"},
+		"not decided":  {Page{Studies: []Study{study("a", "bottleneck"), study("b", "regimes")}, Claims: open}, "bottleneck", "reshuffle-limit"},
 		"not claimed":  {Page{Studies: []Study{study("b", "regimes")}, Claims: both[:1]}, "", ""},
 		"a user's own": {Page{Studies: []Study{study("mine", "mine")}}, "", ""},
 	} {
