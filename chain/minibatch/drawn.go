@@ -8,7 +8,7 @@ var (
 	// Window is kept for comparison: rows near the ends of the arrangement lie
 	// in fewer windows than those in the middle, so that, given the
 	// arrangement, the gradient is biased. Only the mean over arrangements is
-	// not.
+	// not. So it states no cap, and no law is proven of it.
 	windowScheme = Scheme{
 		Name:  "window",
 		About: "round(N/K) contiguous rows at a uniform random offset, as pysgmcmc draws them",
@@ -19,7 +19,6 @@ var (
 				return Batch{Index: -1, Lo: lo, Hi: lo + size, Scale: float64(rows) / float64(size)}
 			}}
 		},
-		Cap: Cap{Marginal: 1, Joint: 1},
 	}
 
 	// Most analyses of stochastic gradients assume independent rows.

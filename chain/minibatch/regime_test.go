@@ -34,7 +34,7 @@ func TestRegime(t *testing.T) {
 		{"cyclic", 10, 0.0029, 10, 1, ""}, // another law
 		{"repartition", 10, 0.0029, 10, 1, OrdersRegime},
 		{"replacement", 10, 1e-9, 10, 1, HeatRegime},
-		{"window", 10, 1e-9, 10, 1, HeatRegime},
+		{"window", 10, 1e-9, 10, 1, ""}, // whose gradients are biased
 		{"iid", 10, 1e-9, 10, 1, HeatRegime},
 		{"full", 1, 0.1, 10, 1, ""},
 		{"reshuffle", 1, 0.1, 10, 1, ""},
