@@ -104,15 +104,24 @@ func (a axis) place(length float64, vertical bool) []plot.Tick {
 // axis, in points.
 const overhang = vg.Length(8)
 
-// logTicks returns ticks at 1, 2 and 5 times the powers of ten within [low,
-// high], labelled by plain decimals as far as the labels fit on the axis's length:
+// mantissas of the ticks of a logarithmic axis. The later ones are for axes of less than a decade
+// that would have fewer than leastLabels without them.
+var mantissas = []float64{1, 2, 5, 3, 7, 1.5}
+
+const leastLabels = 3
+
+// logTicks returns ticks at 1, 2 and 5 times the powers of ten within [low, high], and at others
+// where these are few, labelled by plain decimals as far as the labels fit on the axis's length:
 // powers of ten first. Labels are upright, so along a vertical axis each takes up
 // its height. plot.LogTicks labels in exponents and loses ticks below 1
 // (gonum/plot#747).
 func logTicks(low, high float64, length vg.Length, vertical bool) []plot.Tick {
 	var ticks []plot.Tick
 	var taken [][2]vg.Length // by labels
-	for _, mantissa := range []float64{1, 2, 5} {
+	for i, mantissa := range mantissas {
+		if i >= 3 && len(taken) >= leastLabels {
+			break
+		}
 		for k := math.Floor(math.Log10(low)); k <= math.Ceil(math.Log10(high)); k++ {
 			x := power(mantissa, int(k))
 			if x < low || x > high {

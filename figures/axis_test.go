@@ -32,7 +32,8 @@ func TestLogTicksArePlainDecimals(t *testing.T) {
 	}{
 		{0.0009, 0.11, 400, "0.001 0.002 0.005 0.01 0.02 0.05 0.1", "all fit"},
 		{0.0006, 0.16, 130, "0.001 0.01 0.1", "powers of ten come first"},
-		{0.019, 0.06, 200, "0.02 0.05", "less than a decade, no power of ten in it"},
+		{0.019, 0.06, 200, "0.02 0.03 0.05", "less than a decade, no power of ten in it"},
+		{0.13, 0.42, 200, "0.15 0.2 0.3", "more than one label on half a decade"},
 		{0.9, 120, 400, "1 10 100 2 20 5 50", "no decimals where none are needed"},
 		{0.8e-7, 1.2e-5, 130, "0.000001 0.000005", "labels must not stick out"},
 	} {

@@ -98,6 +98,45 @@ func TestSweepTable(t *testing.T) {
 	}
 }
 
+// Data sets and models that a study names for its panels stand in rows and columns, and nowhere
+// twice.
+func TestDataAndModelsStandInRowsAndColumns(t *testing.T) {
+	var cells []bench.Job
+	for _, data := range []string{"boston", "yacht"} {
+		for _, model := range []string{"bnn:25,25", "bnn:50,50"} {
+			c := cell("mt3", 0, 8, 0.01)
+			c.Dataset, c.Model = data, model
+			cells = append(cells, jobs(c)...)
+		}
+	}
+	s := arranged(t, stored(cells, tenth), bench.Study{ID: "own", Cells: cells,
+		Figure: &bench.FigureSpec{Panels: []string{"data", "model"}}})
+	want := "boston, bnn:25,25|boston, bnn:50,50|yacht, bnn:25,25|yacht, bnn:50,50"
+	if got := strings.Join(panelTexts(s), "|"); got != want {
+		t.Errorf("panels %q, want %q", got, want)
+	}
+	if len(s.facets) != 2 || len(s.facets[0]) != 2 || s.facets[0][1] == nil || s.facets[1][0] == nil {
+		t.Errorf("facets %v: want two rows of two", s.facets)
+	}
+}
+
+// A line of the full batch says so where no panel's title does.
+func TestFullBatchIsNamedOnce(t *testing.T) {
+	full := cell("mt3", 0, bench.Full, 0.01)
+	full.Scheme, full.Batches = "full", 1
+	cells := jobs(cell("mt3", 0, 8, 0.01), full)
+	for want, panels := range map[string][]string{
+		"reshuffle, C = 5|full batch, C = 5": {"data"},
+		"reshuffle, C = 5|C = 5":             {"data", "batch"},
+	} {
+		s := arranged(t, stored(cells, tenth), bench.Study{ID: "own", Cells: cells,
+			Figure: &bench.FigureSpec{Panels: panels, Lines: []string{"scheme", "friction"}}})
+		if got := strings.Join(s.names, "|"); got != want {
+			t.Errorf("panels %v: lines %q, want %q", panels, got, want)
+		}
+	}
+}
+
 // Models on one data set have panels of their own: each is judged by its own references.
 func TestModelsOnOneDataSetHavePanelsOfTheirOwn(t *testing.T) {
 	a, b := cell("mt3", 0, 8, 0.01), cell("mt3", 0, 8, 0.01)
