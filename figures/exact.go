@@ -409,9 +409,6 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	if len(f.panels[0]) == 1 && !errors { // panels stand side by side
 		f.panels = inRows(slices.Concat(f.panels...), abreast)
 	}
-	if len(f.panels) == 1 && !errors { // for the label with its unit
-		f.height = 180
-	}
 	return f
 }
 

@@ -117,13 +117,33 @@ func checkRoom(t *testing.T, all bool) {
 		for _, p := range texts {
 			checkGlyphs(t, name, p)
 		}
-		_, labels := s.layout().labels()
+		l := s.layout()
+		_, labels := l.labels()
 		for _, label := range labels { // turned, so not among what clashes looks at
-			if w, h := textWidth(sans(labelSize, ink), label), vg.Length(len(s.panels)/len(labels))*vg.Length(s.height); w > h {
+			if w, h := textWidth(sans(labelSize, ink), label), vg.Length(len(s.panels)/len(labels))*l.rowHeight(); w > h {
 				t.Errorf("%s: label %q is %.0f points long on %.0f points of panels", name, label, w, h)
 			}
 		}
 	})
+}
+
+// A row of panels is as tall as the label beside it is long.
+func TestRowsAreAsTallAsTheirLabel(t *testing.T) {
+	flat := func(label string, rows int) vg.Length {
+		f := &Figure{width: 170, height: 60}
+		for range rows {
+			f.panels = append(f.panels, []*panel{{Y: axis{Label: label}}})
+		}
+		return f.layout().rowHeight()
+	}
+	const label = "mean Kolmogorov distance to the oracle"
+	long := textWidth(sans(labelSize, ink), label)
+	if got := flat(label, 1); got < long {
+		t.Errorf("one row of %v points beside a label of %v", got, long)
+	}
+	if one, five := flat("C", 1), flat(label, 5); one != 60 || five != 60 {
+		t.Errorf("rows of %v and %v points, want the 60 asked for", one, five)
+	}
 }
 
 // A negative control: too narrow panels must be found out.

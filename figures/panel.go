@@ -57,7 +57,7 @@ func lanes(legend []legendEntry) (names []string) {
 // where no value is drawn, if any panel of the figure has lost points.
 func (l layout) plot(p *panel, labelX, labelY bool) *plot.Plot {
 	out := plot.New()
-	height := dataHeight(l.height)
+	height := dataHeight(float64(l.rowHeight()))
 	// A strip takes its height from that of the data, on a linear and a logarithmic axis alike:
 	// fractions of the axis beyond 1 lie in it.
 	k := canvas{p, l.legend, lanes(l.legend), p.Y.place(height, true), l.tips}

@@ -77,9 +77,21 @@ func (f *Figure) layout() layout {
 	height := 2*margin + 2.5*gap
 	height += lines(l.title, titleSize) + lines(l.alert, labelSize) + lines(l.below, captionSize)
 	height += vg.Length(len(l.legendLines)) * legendSize * leading
-	height += vg.Length(len(f.panels))*vg.Length(f.height) + xLabelHeight
+	height += vg.Length(len(f.panels))*l.rowHeight() + xLabelHeight
 	l.total = vg.Point{X: l.innerWidth + 2*margin, Y: height}
 	return l
+}
+
+// rowHeight is that of a row of panels: what the figure asks for, or more where the label of the
+// vertical axes would not fit beside the rows that it is for.
+func (l layout) rowHeight() vg.Length {
+	_, ys := l.labels()
+	height := vg.Length(l.height)
+	for _, y := range ys {
+		rows := vg.Length(len(l.panels) / len(ys))
+		height = max(height, textWidth(sans(labelSize, ink), y)/rows+panelTitle)
+	}
+	return height
 }
 
 // lines is the height of lines of text in a font size, with the space between them.

@@ -190,16 +190,16 @@ func (s *sampled) place(p bench.Plan, t *table.Table) float64 {
 	return x
 }
 
-// mostColumns is how many panels stand side by side at most, where they differ in one setting:
+// mostColumns is how many panels stand side by side at most, where they make a single column:
 // twenty data sets are five rows of four.
 const mostColumns = 4
 
-// figure draws all panels on the same axes, in rows and columns or, if they differ in one
-// setting, row by row. Places without cells stay empty.
+// figure draws all panels on the same axes, in rows and columns or, if they make a single
+// column, row by row. Places without cells stay empty.
 func (s *sampled) figure(d *drawing) *Figure {
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(), Data: s.records()}
 	columns := len(s.facets[0])
-	if len(s.ofColumns) == 0 { // one facet a row, which would leave the sheet empty
+	if columns == 1 { // one facet a row, which would leave the sheet empty
 		columns = min(mostColumns, len(s.facets))
 	}
 	// The more panels side by side, the smaller each.
