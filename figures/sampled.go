@@ -190,17 +190,24 @@ func (s *sampled) place(p bench.Plan, t *table.Table) float64 {
 	return x
 }
 
-// mostColumns is how many panels stand side by side at most, where they make a single column:
-// twenty data sets are five rows of four.
-const mostColumns = 4
+// mostColumns is how many panels stand side by side at most, where they make a single column, or
+// where two of more than mostRows rows stand side by side: twenty data sets are five rows of four,
+// or with two batch sizes ten.
+const (
+	mostColumns = 4
+	mostRows    = 8
+)
 
-// figure draws all panels on the same axes, in rows and columns or, if they make a single
-// column, row by row. Places without cells stay empty.
+// figure draws all panels on the same axes, in rows and columns or, if they make a single or a
+// long column, row by row. Places without cells stay empty.
 func (s *sampled) figure(d *drawing) *Figure {
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(), Data: s.records()}
 	columns := len(s.facets[0])
-	if columns == 1 { // one facet a row, which would leave the sheet empty
+	switch {
+	case columns == 1: // one facet a row would leave the sheet empty
 		columns = min(mostColumns, len(s.facets))
+	case len(s.facets) > mostRows && 2*columns <= mostColumns:
+		columns *= 2
 	}
 	// The more panels side by side, the smaller each.
 	size := sizes[min(columns, len(sizes))-1]

@@ -120,6 +120,36 @@ func TestDataAndModelsStandInRowsAndColumns(t *testing.T) {
 	}
 }
 
+// Panels fill the sheet: a single column goes on beside itself, and so does a long one of two.
+func TestColumnsOfPanelsFillTheSheet(t *testing.T) {
+	ten := []string{"boston", "concrete", "energy", "yacht", "kin8nm", "power", "naval", "wine-red",
+		"wine-white", "abalone"}
+	for _, c := range []struct {
+		sets          []string
+		batches       []int
+		rows, columns int
+	}{
+		{ten, []int{8}, 3, 4},
+		{ten, []int{8, bench.Full}, 5, 4},
+		{ten[:6], []int{8, bench.Full}, 6, 2},
+		{ten, []int{8, 32, bench.Full}, 10, 3},
+	} {
+		var cells []bench.Job
+		for _, data := range c.sets {
+			for _, batch := range c.batches {
+				one := cell("mt3", 0, batch, 0.01)
+				one.Dataset = data
+				cells = append(cells, jobs(one)...)
+			}
+		}
+		f := figureOf(t, planOf(t, bench.Study{ID: "own", Cells: cells}), stored(cells, tenth))
+		if len(f.panels) != c.rows || len(f.panels[0]) != c.columns {
+			t.Errorf("%d sets in batches of %v: %d rows of %d panels, want %d of %d", len(c.sets),
+				c.batches, len(f.panels), len(f.panels[0]), c.rows, c.columns)
+		}
+	}
+}
+
 // A line of the full batch says so where no panel's title does.
 func TestFullBatchIsNamedOnce(t *testing.T) {
 	full := cell("mt3", 0, bench.Full, 0.01)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"html"
 	"math"
@@ -287,6 +288,40 @@ func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 		if want := fmt.Sprintf("%s %.2f (paper %.2f)", line[0], of("lag1"), of("lag1_paper")); !strings.Contains(said, want) {
 			t.Errorf("docs/paper.md does not say %q", want)
 		}
+	}
+}
+
+// The list of verdicts by edition has all claims. A verdict that rests on results from before the
+// freeze of its test stands in one column, that of later results in the other.
+func TestVerdictsByEditionAreThoseOfTheClaims(t *testing.T) {
+	var claims []struct {
+		ID, Whose, Verdict string
+		Read               int  `json:"rows_read"`
+		Before             bool `json:"before_freeze"`
+	}
+	if err := json.Unmarshal([]byte(read(t, "../../docs/results/claims.json")), &claims); err != nil {
+		t.Fatal(err)
+	}
+	rows := make(map[string][]string)
+	for line := range strings.Lines(read(t, "../../docs/paper.md")) {
+		if c := strings.Split(strings.TrimSpace(line), " | "); len(c) == 5 && strings.HasPrefix(c[0], "| `") {
+			rows[strings.Trim(c[0], "|` ")] = []string{strings.Trim(c[3], "*"), strings.Trim(c[4], "| ")}
+		}
+	}
+	for _, c := range claims {
+		want := []string{"–", "–"}
+		switch {
+		case c.Before:
+			want[0] = c.Verdict
+		case c.Read > 0:
+			want[1] = c.Verdict
+		}
+		if !slices.Equal(rows[c.ID], want) {
+			t.Errorf("%s: docs/paper.md has %q, the claims say %q", c.ID, rows[c.ID], want)
+		}
+	}
+	if len(claims) < 40 || len(rows) != len(claims) {
+		t.Errorf("%d rows of %d claims", len(rows), len(claims))
 	}
 }
 
