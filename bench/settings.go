@@ -41,7 +41,8 @@ type Setting struct {
 	Name   string     `json:"name"`           // its key in a study's file
 	Flag   string     `json:"flag,omitempty"` // of sample; "" for none
 	Column string     `json:"column"`         // in tables of rows, CSV and exports
-	Label  string     `json:"label"`          // heads a column for people and names an axis
+	Label  string     `json:"label"`          // heads a column for people
+	Noun   string     `json:"noun,omitempty"` // stands before a label that is a symbol, on axes
 	Symbol string     `json:"symbol"`         // stands before a value: "N_l = "
 	Unit   string     `json:"unit,omitempty"`
 	About  string     `json:"about"` // one line for --help
@@ -106,7 +107,8 @@ var declared = []Setting{
 			"0 means all",
 		Kind: table.Number, Low: 1, High: math.MaxInt32, Default: Full,
 		field: func(d *draft) any { return &d.BatchSize }, read: (*draft).readBatch},
-	{Name: "K", Flag: "K", Column: "K", Label: "K", Symbol: "K = ", Axis: Averaged,
+	{Name: "K", Flag: "K", Column: "K", Label: "K", Noun: "mini-batches per epoch", Symbol: "K = ",
+		Axis:  Averaged,
 		About: "`K` number of batches, in place of batch", Kind: table.Number, Low: 1,
 		High:  math.MaxInt32,
 		field: func(d *draft) any { return &d.Batches }},
@@ -129,16 +131,17 @@ var declared = []Setting{
 				err := p.Chains.Estimator(name)
 			return err
 		}},
-	{Name: "friction", Flag: "friction", Column: "friction", Label: "C", Symbol: "C = ",
-		Axis: Stated, legend: 3,
+	{Name: "friction", Flag: "friction", Column: "friction", Label: "C", Noun: "friction",
+		Symbol: "C = ", Axis: Stated, legend: 3,
 		About: "`C` friction; +Inf refreshes the momentum in full", Kind: table.Number,
 		Default: paperFriction,
 		Low:     aboveZero, field: func(d *draft) any { return &d.Friction }},
-	{Name: "nl", Flag: "nl", Column: "nl", Label: "N_l", Symbol: "N_l = ", Axis: OnLines, legend: 2,
+	{Name: "nl", Flag: "nl", Column: "nl", Label: "N_l", Noun: "inner steps",
+		Symbol: "N_l = ", Axis: OnLines, legend: 2,
 		About: "`N` inner steps of lietrotter", Kind: table.Number, Low: 1, High: 1_000_000,
 		Default: 1,
 		field:   func(d *draft) any { return &d.Inner }},
-	{Name: "step", Flag: "h", Column: "h", Label: "η", Symbol: "η = ", Axis: OnX,
+	{Name: "step", Flag: "h", Column: "h", Label: "η", Noun: "step size", Symbol: "η = ", Axis: OnX,
 		Unit:  "units of simulation time",
 		About: "`H` step in units of simulation time", Kind: table.Number,
 		field: func(d *draft) any { return &d.Step }, read: (*draft).readStep},
@@ -167,13 +170,13 @@ var declared = []Setting{
 			"model knows, or at the position in a file",
 		Kind: table.Text, Words: oracle.Starts, file: true,
 		print: func(v any) (string, error) { return digestOfFile(v.(string)) }},
-	{Name: "temperature", Flag: "temperature", Column: "temperature", Label: "T", Symbol: "T = ",
-		Axis: OnLines, legend: 8,
+	{Name: "temperature", Flag: "temperature", Column: "temperature", Label: "T",
+		Noun: "temperature", Symbol: "T = ", Axis: OnLines, legend: 8,
 		About: "`T` temperature of the target, exp(-U/T): forces are scaled, noise is not",
 		Kind:  table.Number, Low: aboveZero, High: largestNumber, Default: 1.0,
 		check: checkTempered, print: printTempered},
 	{Name: "localisation", Flag: "localisation", Column: "localisation", Label: "γ",
-		Symbol: "γ = ", Axis: OnLines, legend: 9,
+		Noun: "localisation", Symbol: "γ = ", Axis: OnLines, legend: 9,
 		About: "`G` of the factor exp(-G|θ - θ*|²/2) of the target; θ* is where chains start: " +
 			"optimum, or a file",
 		Kind: table.Number, Low: 0, High: largestNumber, Default: 0.0,
