@@ -363,12 +363,17 @@ func TestFailedReferencesDoNotJudge(t *testing.T) {
 	}
 }
 
-// Where no study recorded the checks of a reference, the page says so.
+// Where no study recorded the checks of a reference, the page says so. Chains that record its own
+// error record the checks that it failed, too.
 func TestUnknownChecksAreNamed(t *testing.T) {
 	in := inventedTruth()
 	in.judgedBy = "a reference"
 	if f := verdictOf(t, "second-order-alike", in); f.Verdict != Confirmed || !strings.Contains(f.Detail, "not known") || !strings.Contains(f.Detail, ": boston (splits 0, 1).") {
 		t.Errorf("%s (%s; %s)", f.Verdict, f.Summary, f.Detail)
+	}
+	in.ownError = 1e-6
+	if f := verdictOf(t, "second-order-alike", in); f.Verdict != Confirmed || strings.Contains(f.Detail, "not known") {
+		t.Errorf("with its own error: %s (%s; %s)", f.Verdict, f.Summary, f.Detail)
 	}
 }
 

@@ -288,7 +288,7 @@ func (x *evaluation) judges(r table.Row) bool {
 		leave(coarseReference)
 		return false
 	case by == "" || by == bench.Analytic:
-	case !known && !checked:
+	case !known && !checked && !(own > 0): // a record that has the error has failed checks, too
 		leave(uncheckedChains)
 	case !(own > 0):
 		leave(unknownError)

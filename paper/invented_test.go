@@ -49,6 +49,7 @@ type invented struct {
 	splits     int                                     // of the tables
 	failed     []string                                // data sets whose references failed a check
 	judgedBy   string                                  // the oracle of boston's chains
+	ownError   float64                                 // of that oracle, recorded with its checks
 	exactLaw   bool                                    // judges the study synthetic
 	noMethods  bool                                    // no plan says anything of an integrator
 	symplectic bool                                    // as C → 0
@@ -563,7 +564,7 @@ func (in *invented) grid(study string, variants []bench.Cell) []bench.Result {
 						}
 						r := bench.Result{Cell: c, KS: in.ks(study, c), KSSelf: selfMean, KSSelfLow: selfMean - 1.6449*selfSD, KSSelfHigh: selfMean + 1.6449*selfSD, KSSelfSD: sigma}
 						if set == "boston" {
-							r.Cell.Oracle = in.judgedBy
+							r.Cell.Oracle, r.ReferenceError = in.judgedBy, in.ownError
 						}
 						if r.KS > 1 {
 							r.KS, r.Diverged = 1, true

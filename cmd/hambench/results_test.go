@@ -186,13 +186,25 @@ func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
 	}
 	claims := read(t, "../../docs/results/regimes-claims.txt")
 	for _, of := range []struct{ found, says string }{
-		{"heat-law-grows: confirmed (before the freeze)", "is confirmed over the five data sets (99 %), by a test that was frozen when some of them had been run"},
-		{"heat-law-eta-over-c: not decided", "through η/C alone, and that random orders gain nothing there"},
+		{"heat-law-grows: confirmed (before the freeze)", "is confirmed over the six data sets (99 %), by a test that was frozen when some of them had been run"},
+		{"heat-law-eta-over-c: not decided", "through η/C alone, and that random orders, symmetric sweeps and new partitions gain nothing there"},
 		{"random-orders-gain-nothing-in-heat: not decided", "is not decided."},
-		{"found: random orders: 0.93, in [0.69, 1.05], 6 data sets", "0.93 of the excess, in [0.69, 1.05]"},
+		{"found: random orders: 0.93, in [0.83, 1.01], 7 data sets", "0.93 of the excess, in [0.83, 1.01]"},
+		{"new partitions: 0.94, in [0.78, 1.02], 7 data sets", "new partitions 0.94, in [0.78, 1.02]"},
+		{"random-orders-remove-heat: confirmed\n", "leave less than a quarter of the excess of independent batches, which is confirmed."},
 	} {
 		if !strings.Contains(claims, of.found) || !strings.Contains(text, of.says) {
 			t.Errorf("the claims say %q: %t; README says %q: %t", of.found, strings.Contains(claims, of.found), of.says, strings.Contains(text, of.says))
+		}
+	}
+	paper := strings.Join(strings.Fields(read(t, "../../docs/paper.md")), " ")
+	for _, of := range []struct{ found, says string }{
+		{"found: random orders, a: 0.80, in [0.37, 1.24], 6 data sets; random orders, b: -0.65, in [-0.89, -0.41], 6 data sets",
+			"η to the power 0.80, in [0.37, 1.24], and C to the power −0.65, in [−0.89, −0.41] (99 %), which is confirmed"},
+		{"found: random orders: 0.15, in [-0.16, 0.46], 6 data sets", "is not decided: 0.15, in [−0.16, 0.46]"},
+	} {
+		if !strings.Contains(claims, of.found) || !strings.Contains(paper, of.says) {
+			t.Errorf("the claims say %q: %t; docs/paper.md says %q: %t", of.found, strings.Contains(claims, of.found), of.says, strings.Contains(paper, of.says))
 		}
 	}
 	concrete := regexp.MustCompile(`\| heat +\| reshuffle +\| concrete, K = \d+ +\| \+(\S+ ± \S+) +\| -(\S+ ± \S+) `).
