@@ -55,7 +55,7 @@ func TestFigureOfAStudysOwn(t *testing.T) {
 		t.Fatalf("%d rows of panels, want one of boston and yacht", len(f.panels))
 	}
 	panel := f.panels[0][0]
-	if panel.X.Label != "C" || !panel.X.Log || panel.Y.Label != "test RMSE" || !panel.Y.Log {
+	if panel.X.Label != "friction C" || !panel.X.Log || panel.Y.Label != "test RMSE" || !panel.Y.Log {
 		t.Errorf("axes %+v and %+v: want the friction and the RMSE, both logarithmic", panel.X, panel.Y)
 	}
 	line := panel.Series[1]
