@@ -1,12 +1,14 @@
 package figures
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
+	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/paper"
 )
@@ -17,14 +19,22 @@ type floor struct {
 	// lines are, by line, the measured floors of its chains (paper.Floors): a number for each
 	// split or seed. What a line differs in besides its friction does not count.
 	lines [][]float64
+	// along are, by line, the medians of these at its points, where the x axis tells floors
+	// apart, as that of frictions does; nil where a line has one floor.
+	along []map[float64]float64
 }
 
-// newFloor finds the floors of a panel's lines among those that were measured.
-func newFloor(p *facet, measured map[table.Key]float64) floor {
+// newFloor finds the floors of a panel's lines among those that were measured, along an x axis of
+// a setting.
+func newFloor(p *facet, ofX bench.Setting, measured map[table.Key]float64) floor {
 	f := floor{self: selfBand(p.Table), lines: make([][]float64, len(p.lines))}
+	if slices.Contains(paper.FloorColumns, ofX.Column) {
+		f.along = make([]map[float64]float64, len(p.lines))
+	}
 	for i, line := range p.lines {
 		seen := make(map[table.Key]bool)
 		for _, at := range line {
+			before := len(f.lines[i])
 			for _, r := range at.Rows() {
 				key := r.Key(paper.FloorColumns...)
 				if v, ok := measured[key]; ok && !seen[key] {
@@ -32,24 +42,42 @@ func newFloor(p *facet, measured map[table.Key]float64) floor {
 				}
 				seen[key] = true
 			}
+			if _, v, _ := spread(f.lines[i][before:]); f.along != nil && isFinite(v) {
+				if f.along[i] == nil {
+					f.along[i] = make(map[float64]float64)
+				}
+				f.along[i][at.x] = v
+			}
 		}
 	}
 	return f
 }
 
-// of is the measured floor of a line; NaN without one.
-func (f floor) of(line int) float64 {
+// of is the measured floor of a line at a place on the x axis; NaN without one.
+func (f floor) of(line int, x float64) float64 {
 	if f.lines == nil {
+		return math.NaN()
+	}
+	if f.along != nil {
+		if v, ok := f.along[line][x]; ok {
+			return v
+		}
 		return math.NaN()
 	}
 	_, median, _ := spread(f.lines[line])
 	return median
 }
 
-// medians are the measured floors of the lines.
+// medians are the measured floors of the lines, at all their places.
 func (f floor) medians() (of []float64) {
 	for i := range f.lines {
-		of = append(of, f.of(i))
+		if f.along == nil {
+			of = append(of, f.of(i, math.NaN()))
+			continue
+		}
+		for _, x := range slices.Sorted(maps.Keys(f.along[i])) {
+			of = append(of, f.along[i][x])
+		}
 	}
 	return of
 }
@@ -102,10 +130,18 @@ func (f floor) curves(x axis, styleOf func(i int) style) (out []curve) {
 		across("floor", v, floorStyle)
 		return out
 	}
-	for i, v := range f.medians() {
+	for i := range f.lines {
 		look := floorStyle
 		look.Color = styleOf(i).Color
-		across("floor", v, look)
+		if f.along == nil {
+			across("floor", f.of(i, math.NaN()), look)
+		} else if xs := slices.Sorted(maps.Keys(f.along[i])); len(xs) > 0 {
+			c := curve{Name: "floor", Style: look, X: xs}
+			for _, x := range xs {
+				c.Y = append(c.Y, f.along[i][x])
+			}
+			out = append(out, c)
+		}
 	}
 	return out
 }
@@ -141,7 +177,7 @@ func (s *sampled) leaving(p *facet) string {
 		_, _, highest := spread(s.floors[p].lines[i])
 		finite := slices.DeleteFunc(slices.Clone(line),
 			func(at point) bool { return !isFinite(at.y) })
-		if len(finite) == 0 || s.most == 1 || math.IsNaN(highest) {
+		if len(finite) == 0 || s.most == 1 || math.IsNaN(highest) || s.floors[p].along != nil {
 			continue
 		}
 		from := len(finite)

@@ -87,6 +87,31 @@ func TestFrictionsHaveFloorsOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Against the friction the floor is that of each friction: a line through the points of chains
+// without visible error, and not their median across the panel.
+func TestFloorFollowsTheFriction(t *testing.T) {
+	var cells []bench.Cell
+	for _, friction := range []bench.Real{0.5, 5, 50} {
+		for _, batch := range []int{8, bench.Full} {
+			c := cell("leapfrog", 0, batch, 0.01)
+			c.Friction = friction
+			cells = append(cells, c)
+		}
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+	p.Figure = &bench.FigureSpec{Panels: []string{"data", "batch"}, X: "friction"}
+	f := figureOf(t, p, stored(p.Cells, func(c bench.Cell) (float64, bool) {
+		return 0.1 + 0.001*float64(c.Friction) + 0.05*float64(min(c.Batches-1, 1)), true
+	}))
+	for _, p := range f.panels[0] {
+		floors := named(p, "floor")
+		if len(floors) != 1 || !slices.Equal(floors[0].X, []float64{0.5, 5, 50}) ||
+			math.Abs(floors[0].Y[0]-0.1005) > 1e-12 || math.Abs(floors[0].Y[2]-0.15) > 1e-12 {
+			t.Errorf("%s: floors %+v, want 0.1005, 0.105, 0.15", p.Title, floors)
+		}
+	}
+}
+
 // The legend states both orders of an integrator whose law of θ has another one than its joint
 // law.
 func TestLegendStatesBothOrders(t *testing.T) {

@@ -69,7 +69,7 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 	if judged {
 		measured := paper.Floors(cells)
 		for _, p := range s.all() {
-			s.floors[p] = newFloor(p, measured)
+			s.floors[p] = newFloor(p, s.ofX, measured)
 		}
 	}
 	return s, nil
@@ -431,7 +431,7 @@ func (s *sampled) records() (out Records) {
 		there, self := present(at.Table), selves[p]
 		out.add(append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
 			self.mean, self.low, self.high, at.y, at.low, at.high,
-			float64(lost(there))/float64(there.Len()), s.floors[p].of(at.line))...)
+			float64(lost(there))/float64(there.Len()), s.floors[p].of(at.line, at.x))...)
 	}
 	return out
 }
