@@ -517,7 +517,7 @@ var observations = []Observation{
 	{Name: "coverage", Column: "coverage", Label: "coverage of 90 % intervals", Digits: 3,
 		Shown: true, Task: ofRegression},
 	{Name: "lag1", Column: "lag1", Label: "lag-1 autocorrelation", Digits: 3, Shown: true},
-	{Name: "coupled", Column: "coupled", Label: "difference of means at h and at h/2", Digits: 3,
+	{Name: "coupled", Column: "coupled", Label: "difference of means at η and at η/2", Digits: 3,
 		Shown: true},
 	{Name: "llc", Column: "llc", Label: "nβ(L̄ − L₀)", Digits: 3, Shown: true},
 	{Name: "llc_se", Column: "llc_se", Label: "standard error of nβ(L̄ − L₀)", Digits: 3,

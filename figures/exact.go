@@ -72,9 +72,7 @@ var (
 			record: bench.ErrorRecord, column: "error", x: "h", of: "observable",
 			axes:   [2]axis{stepAxis, {Label: "absolute error of the stationary expectation"}},
 			powers: orders, legend: ordersLegend,
-			caption: "Grey: slopes of order 1, 2, 3. Orders in panels are those of the full " +
-				"batch: fitted to what the panel shows, and claimed by the integrator. " +
-				"Exact: the error is round-off.",
+			caption: "Grey: slopes of order 1, 2, 3.",
 		},
 		// Distances of θ's law: of one order with its error, but in one unit for all problems.
 		bench.OnKolmogorov: {
@@ -358,14 +356,11 @@ const abreast = 3
 // figure draws a grid whose rows of panels the settings of name. Samplers whose errors are the
 // same share a row, under the first one's name: the caption says for whom it stands. Where each
 // row would have one panel, they stand side by side, but for those of errors, whose order among
-// integrators is read from above to below.
+// integrators is read from above to below; a single long row is broken.
 func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	f := &Figure{width: 152, height: 112} // points: rows are many
 	x, y := q.ranges(g, f.width)
 	errors := q.record == bench.ErrorRecord
-	if len(g.facets) == 1 && errors { // whose height the label would exceed
-		y.Label = "absolute error"
-	}
 	look := categorical
 	if g.chart.lines[0] == "integrator" { // as in all other figures
 		look = func(i int) style { return stylesOf(g.names)[i] }
@@ -373,8 +368,7 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	f.legend = g.legend(func(i int) string { return g.names[i] }, look)
 	f.addSlopes(q.legend, y.Lost)
 	// What all figures of exact errors say, then what this one shows.
-	f.Caption = "Computed without Monte Carlo. " + q.caption +
-		" \"A as B\": the line of A lies on that of B."
+	f.Caption = "Computed without Monte Carlo. " + q.caption
 	// Two lines lie on each other if they are apart by less than half the width of one.
 	width := math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.height))
 	name := func(row int) string { return bench.TextOf(of, g.rowsOf[row]) }
@@ -406,10 +400,24 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 		}
 		f.panels = append(f.panels, drawn)
 	}
-	if len(f.panels[0]) == 1 && !errors { // panels stand side by side
-		f.panels = inRows(slices.Concat(f.panels...), abreast)
+	all := slices.Concat(f.panels...)
+	if len(f.panels[0]) == 1 && !errors || len(f.panels) == 1 && len(all) > mostColumns {
+		f.panels = inRows(all, abreast) // panels stand side by side
+	}
+	for _, e := range noted {
+		if slices.ContainsFunc(all, func(p *panel) bool { return strings.Contains(p.Note, e.note) }) {
+			f.Caption += " " + e.says
+		}
 	}
 	return f
+}
+
+// noted are what panels' notes say, and what captions say of it.
+var noted = []struct{ note, says string }{
+	{"full batch: ", "Orders in panels are those of the full batch: fitted to what the panel " +
+		"shows, and claimed by the integrator."},
+	{"exact", "Exact: the error is round-off."},
+	{" as ", "\"A as B\": the line of A lies on that of B."},
 }
 
 // note is what a panel says of its lines: the order with the full batch, fitted and as the

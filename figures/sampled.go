@@ -368,7 +368,8 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 			noX, x.Label)
 	}
 	if noY > 0 {
-		note("%d points at %s 0 have no place on a logarithmic axis.", noY, s.shown.Name)
+		note("%d points have no place on a logarithmic axis: their %s is 0 or less.", noY,
+			s.shown.Label)
 	}
 	return notes
 }
