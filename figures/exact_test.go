@@ -383,6 +383,32 @@ func TestPanelsAndLinesOfSamplers(t *testing.T) {
 	}
 }
 
+// A long row of panels, of one sampler on many problems, is broken, and its caption explains
+// orders where panels state some.
+func TestLongRowsOfExactErrorsAreBroken(t *testing.T) {
+	for scheme, noted := range map[string]bool{"full": true, "reshuffle": false} {
+		var s bench.Study
+		m := memory{rows: make(map[string][]certify.Row)}
+		for i := range 6 {
+			problem := fmt.Sprint("problem ", i)
+			s.Exact = append(s.Exact, bench.ExactJob{Purpose: bench.OfOrders,
+				Exact: bench.Exact{Name: problem, Integrator: "ubu", Schemes: []string{scheme}}})
+			m.rows[fmt.Sprint(i)] = []certify.Row{{Problem: problem, Integrator: "ubu", Scheme: scheme,
+				Inner: 1, Steps: []float64{0.2, 0.1}, Observables: []certify.Observable{{
+					Name: "theta.cov", Order: 2, Claim: 2, Errors: []certify.Number{0.04, 0.01},
+					Resolution: []certify.Number{0, 0}}}}}
+		}
+		g, of := gridOf(planOf(t, s), m, "scheme")
+		f := quantities[bench.OnError].figure(g, of)
+		if len(f.panels) != 2 || len(f.panels[0]) != 3 {
+			t.Errorf("%s: %d rows of %d panels, want 2 of 3", scheme, len(f.panels), len(f.panels[0]))
+		}
+		if says := strings.Contains(f.Caption, "Orders in panels"); says != noted {
+			t.Errorf("%s: the note is %q, the caption %q", scheme, f.panels[0][0].Note, f.Caption)
+		}
+	}
+}
+
 // What certify says beside errors has axes with units, a line for each scheme or
 // integrator, and CSV with the same numbers.
 func TestFiguresOfAnswers(t *testing.T) {
