@@ -119,7 +119,7 @@ func logTicks(low, high float64, length vg.Length, vertical bool) []plot.Tick {
 	var ticks []plot.Tick
 	var taken [][2]vg.Length // by labels
 	for i, mantissa := range mantissas {
-		if i >= 3 && len(taken) >= leastLabels {
+		if i >= 3 && (len(taken) >= leastLabels || high >= 10*low) {
 			break
 		}
 		for k := math.Floor(math.Log10(low)); k <= math.Ceil(math.Log10(high)); k++ {

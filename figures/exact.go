@@ -372,6 +372,7 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	// Two lines lie on each other if they are apart by less than half the width of one.
 	width := math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.height))
 	name := func(row int) string { return bench.TextOf(of, g.rowsOf[row]) }
+	var used []string // terms that notes use, and that the caption explains
 	for i, row := range g.facets {
 		same := func(o []*facet) bool { return sameLines(row, o) }
 		if slices.ContainsFunc(g.facets[:i], same) {
@@ -395,8 +396,9 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 			if q.of != "" {
 				out.Title = name(i) + ": " + q.label(column) + ", " + exactOf(column).Problem
 			}
-			out.Note = g.note(p, width)
-			drawn = append(drawn, out)
+			var terms []string
+			out.Note, terms = g.note(p, width)
+			drawn, used = append(drawn, out), append(used, terms...)
 		}
 		f.panels = append(f.panels, drawn)
 	}
@@ -404,30 +406,30 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	if len(f.panels[0]) == 1 && !errors || len(f.panels) == 1 && len(all) > mostColumns {
 		f.panels = inRows(all, abreast) // panels stand side by side
 	}
-	for _, e := range noted {
-		if slices.ContainsFunc(all, func(p *panel) bool { return strings.Contains(p.Note, e.note) }) {
-			f.Caption += " " + e.says
+	for _, term := range []string{ofOrders, ofExact, ofCovered} {
+		if slices.Contains(used, term) {
+			f.Caption += " " + term
 		}
 	}
 	return f
 }
 
-// noted are what panels' notes say, and what captions say of it.
-var noted = []struct{ note, says string }{
-	{"full batch: ", "Orders in panels are those of the full batch: fitted to what the panel " +
-		"shows, and claimed by the integrator."},
-	{"exact", "Exact: the error is round-off."},
-	{" as ", "\"A as B\": the line of A lies on that of B."},
-}
+// What captions say of the terms of panels' notes.
+const (
+	ofOrders = "Orders in panels are those of the full batch: fitted to what the panel shows, " +
+		"and claimed by the integrator."
+	ofExact   = "Exact: the error is round-off."
+	ofCovered = "\"A as B\": the line of A lies on that of B."
+)
 
 // note is what a panel says of its lines: the order with the full batch, fitted and as the
 // integrator claims it for the law that it shows, where lines are those of schemes; which lines
 // lie on each other, being within a ratio; and why a line of the legend is not there. A line that
 // was computed is exact, where its error is round-off, or not resolved, where that is below what
-// the engine can tell.
-func (g *grid) note(p *facet, ratio float64) string {
+// the engine can tell. With it come the terms that it uses, as captions explain them.
+func (g *grid) note(p *facet, ratio float64) (text string, terms []string) {
 	if p == nil {
-		return "does not run on this problem"
+		return "does not run on this problem", nil
 	}
 	// Notes stand in the order: the orders, lines on each other, lines that are not there.
 	var notes []string
@@ -448,17 +450,20 @@ func (g *grid) note(p *facet, ratio float64) string {
 		switch claim := first.Number("claim"); {
 		case isExact(first):
 			missing(0, i)
+			terms = append(terms, ofExact)
 		case !slices.ContainsFunc(line, func(at point) bool { return at.y > 0 }): // all gaps
 			missing(1, i)
 		case slices.Equal(g.chart.lines, []string{"scheme"}) && first.Text("scheme") == "full" &&
 			isFinite(claim):
 			notes = append(notes, "full batch: "+fittedText(line)+"claimed "+decimal(claim))
+			terms = append(terms, ofOrders)
 		}
 	}
 	// Exact lines have gaps alone, and so would all lie on each other.
 	for i, on := range covered {
 		if len(on) > 0 && !isExact(p.lines[i][0].Rows()[0]) {
 			notes = append(notes, strings.Join(on, ", ")+" as "+g.names[i])
+			terms = append(terms, ofCovered)
 		}
 	}
 	for i, reason := range reasons {
@@ -466,7 +471,7 @@ func (g *grid) note(p *facet, ratio float64) string {
 			notes = append(notes, reason+": "+strings.Join(why[i], ", "))
 		}
 	}
-	return strings.Join(notes, "\n")
+	return strings.Join(notes, "\n"), terms
 }
 
 // fittedText is the order of a line, with a comma behind it: that which certify is certain of or,
@@ -659,7 +664,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 		scheme := exactOf(p.Rows()[0]).Scheme
 		out := g.draw(p, x, y, s.style, slopes(x, y, q.powers...)...)
 		out.Title = "small problem, " + scheme + ": error of " + observableLabels[belowSampled]
-		out.Note = g.note(p, 1)
+		out.Note, _ = g.note(p, 1)
 		if own := own[i]; own != nil {
 			out = s.drawnExact(own, x, y, q.powers, s.floors[s.facets[0][i]].curves(x, s.style))
 			small = " Below the full batch: what infinitely many draws of its chains would have, " +

@@ -89,10 +89,8 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 	if err != nil {
 		return err
 	}
-	s.ofRows, s.ofColumns = panels[:1], panels[1:]
-	if !slices.Contains(distinct.Of(panels, nameOf), "model") {
-		s.ofRows, s.ofColumns = withModels(s.ofRows, cells), withModels(s.ofColumns, cells)
-	}
+	s.ofRows = withModels(panels[:1], panels, cells)
+	s.ofColumns = withModels(panels[1:], panels, cells)
 	if s.ofLines, err = bench.LookupSettings(spec.Lines, cells); err != nil {
 		return err
 	}
@@ -152,13 +150,13 @@ func (s *sampled) lineName(r table.Row) string {
 	return "full batch, " + name
 }
 
-// withModels puts the model behind the data set where a data set has several models: each
-// has references, and so a self-distance, of its own.
-func withModels(of []bench.Setting, cells *table.Table) []bench.Setting {
-	names := distinct.Of(of, nameOf)
+// withModels puts the model behind the data set where a data set has several models, and none of
+// all settings that are named is the model: each has references, and so a self-distance, of its
+// own.
+func withModels(of, all []bench.Setting, cells *table.Table) []bench.Setting {
 	several := func(g table.Group) bool { return g.Varies("model") }
-	i := slices.Index(names, "data")
-	if i < 0 || slices.Contains(names, "model") ||
+	i := slices.Index(distinct.Of(of, nameOf), "data")
+	if i < 0 || slices.Contains(distinct.Of(all, nameOf), "model") ||
 		!slices.ContainsFunc(cells.GroupBy("dataset"), several) {
 		return of
 	}

@@ -255,7 +255,7 @@ func headsOf(d *drawing, spec *bench.TableSpec) (heads []head, err error) {
 	// Models of one data set have rows of their own, as they have panels.
 	if len(spec.Rows) > 0 {
 		rows, err := bench.LookupSettings(spec.Rows, d.cells)
-		add(withModels(rows, d.cells)...)
+		add(withModels(rows, rows, d.cells)...)
 		return heads, err
 	}
 	// What the figure tells apart the table does, line by line.

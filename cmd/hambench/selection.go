@@ -125,8 +125,12 @@ func (f *selection) label() string {
 	for _, change := range []struct {
 		format string
 		n      uint64
-	}{{"%d splits", uint64(f.asked.Splits)}, {"%d samples", uint64(f.asked.Samples)}, {"%d seeds",
-		uint64(f.asked.Repeat)}, {"seeds from %d", f.asked.SeedFrom}} {
+	}{
+		{"%d splits", uint64(f.asked.Splits)},
+		{"%d samples", uint64(f.asked.Samples)},
+		{"%d seeds", uint64(f.asked.Repeat)},
+		{"seeds from %d", f.asked.SeedFrom},
+	} {
 		if change.n > 0 {
 			label += fmt.Sprintf(", "+change.format, change.n)
 		}
