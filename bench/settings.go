@@ -296,13 +296,20 @@ func (s Setting) Text(r table.Row) string {
 	return s.Symbol + s.Plain(r)
 }
 
-// TextOf joins what the settings say of a row.
-// If none of them has a text, their plain values are joined.
-func TextOf(settings []Setting, r table.Row) string {
+// TextOf joins what the settings say of a row, where others are stated beside them.
+// The scheme says that there is one batch if no other setting does. If none of them has a
+// text, their plain values are joined.
+func TextOf(settings []Setting, r table.Row, beside ...Setting) string {
+	batches := func(s Setting) bool { return s.Name == "batch" || s.Name == "K" }
+	stated := slices.ContainsFunc(settings, batches) || slices.ContainsFunc(beside, batches)
 	var texts, plain []string
 	for _, s := range settings {
+		t := s.Text(r)
+		if t == "" && s.Name == "scheme" && !stated {
+			t = "full batch"
+		}
 		plain = append(plain, s.Plain(r))
-		if t := s.Text(r); t != "" {
+		if t != "" {
 			texts = append(texts, t)
 		}
 	}

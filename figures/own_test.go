@@ -48,11 +48,16 @@ func TestFullBatchIsNamedByItsScheme(t *testing.T) {
 	p.Figure = &bench.FigureSpec{Panels: []string{"data"}, Lines: []string{"scheme"}}
 	p.Table = &bench.TableSpec{Rows: []string{"step"}, Columns: []string{"scheme"}, Values: []string{distance}}
 	out := made(t, p, stored(p.Cells, tenth))
-	if l := out.Figures[0].legend; l[0].Label != "reshuffle" || l[1].Label != "full" {
-		t.Errorf("lines %q and %q, want reshuffle and full", l[0].Label, l[1].Label)
+	if l := out.Figures[0].legend; l[0].Label != "reshuffle" || l[1].Label != "full batch" {
+		t.Errorf("lines %q and %q, want reshuffle and full batch", l[0].Label, l[1].Label)
 	}
-	if c := out.Tables[0].Columns; c[1].Label != "reshuffle" || c[2].Label != "full" {
-		t.Errorf("columns %v, want reshuffle and full", c)
+	if c := out.Tables[0].Columns; c[1].Label != "reshuffle" || c[2].Label != "full batch" {
+		t.Errorf("columns %v, want reshuffle and full batch", c)
+	}
+	p.Table.Columns = []string{"scheme", "friction"}
+	c := made(t, p, stored(p.Cells, tenth)).Tables[0].Columns
+	if c[1].Label != "reshuffle, C = 5" || c[2].Label != "full batch, C = 5" {
+		t.Errorf("columns %v, want reshuffle and full batch, each at C = 5", c)
 	}
 }
 

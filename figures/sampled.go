@@ -64,7 +64,9 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		lines: bench.ColumnsOf(s.ofLines...), x: s.ofX.Columns(),
 		at:   func(t *table.Table) float64 { return s.place(p, t) },
 		y:    func(r table.Row) float64 { return r.Number(s.shown.Column) },
-		name: s.lineName,
+		name: func(r table.Row) string {
+			return bench.TextOf(s.ofLines, r, slices.Concat(s.ofRows, s.ofColumns)...)
+		},
 	}.arrange(cells, nil)
 	if judged {
 		measured := paper.Floors(cells)
@@ -136,18 +138,6 @@ func isUsual(k bench.Setting, cells *table.Table) bool {
 			v := k.Value(r)
 			return v.IsNone() || v.Number() == table.Of(k.Default).Number()
 		})
-}
-
-// lineName is a line's name in the legend, by any row of it. A scheme has no text for the full
-// batch, which other settings state; where none does, the line says so.
-func (s *sampled) lineName(r table.Row) string {
-	name := bench.TextOf(s.ofLines, r)
-	names := distinct.Of(slices.Concat(s.ofRows, s.ofColumns, s.ofLines), nameOf)
-	if !slices.Contains(names, "scheme") || slices.Contains(names, "batch") ||
-		slices.Contains(names, "K") || r.Number("K") != 1 || r.Text("scheme") == name {
-		return name
-	}
-	return "full batch, " + name
 }
 
 // withModels puts the model behind the data set where a data set has several models, and none of
