@@ -201,31 +201,31 @@ func weave(threads ...thread) thread {
 // loop makes iterations × groups() groups of normals, hands each vector of doubles
 // to use, with its byte offset within the iteration, and ends an iteration by advance.
 //
-// An iteration makes its normals while it draws the bits of the next iteration; the last
-// iteration's draw is wasted. Where registers are scarce, bits wait in memory.
+// It is a pipeline. An iteration of AVX-512 uses the normals that the one before it made,
+// makes those of the next, from bits drawn one iteration earlier, and draws the bits of the
+// one after that, so that none of the three waits for another. AVX2, with half as many
+// registers, has two stages: it makes normals and uses them, and draws the next bits. What
+// the last iterations make and draw ahead is wasted.
 func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 	c, iterations := Load(Param("counter"), GP64()).(reg.GPVirtual), Load(Param("iterations"), GP64())
 	p := newPhilox(s, c)
-	buffer := aligned(bufferBytes)
+	buffer := aligned(8 * s.bytes)
+	var bits, normals [4]*place
+	for i := range bits {
+		bits[i] = &place{m: Mem{Base: buffer, Disp: i * s.bytes}, reads: 1}
+		normals[i] = &place{m: Mem{Base: buffer, Disp: (4 + i) * s.bytes}, reads: 2}
+	}
 	restore := simd.FlushDenormals()
-	var bits [2]source
+	p.draw(bits).emit()
+	uses, makes, draws := consume(s, normals, use), boxMuller(s, bits, normals), p.draw(bits)
 	if s.wide() {
-		for i := range bits {
-			bits[i] = source{registers: [2]vector{s.new(), s.new()}}
-		}
-		first, last := p.draw(bits)
-		append(first, last...).emit()
+		makes.emit()
+		draws.emit()
 		Label("iteration")
-		first, last = p.draw(bits)
-		weave(normals(s, bits, buffer, use), first).emit()
-		last.emit()
+		weave(uses, boxMuller(s, bits, normals), p.draw(bits)).emit()
 	} else {
-		for i := range bits {
-			bits[i] = source{memory: Mem{Base: buffer, Disp: (4 + 2*i) * s.bytes}, left: new(int)}
-		}
-		p.store(bits).emit()
 		Label("iteration")
-		weave(normals(s, bits, buffer, use), p.store(bits)).emit()
+		weave(append(makes, uses...), draws).emit()
 	}
 	advance()
 	DECQ(iterations)
@@ -235,29 +235,31 @@ func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 	RET()
 }
 
-// bufferBytes are four vectors of normals of AVX-512, or of AVX2 and as many of
-// random bits.
-const bufferBytes = 256
-
-// source is two vectors of random bits, for radii and for angles: in registers,
-// or in memory, with the number of loads that come before the next store.
-type source struct {
-	registers [2]vector
-	memory    Mem
-	left      *int
+// place is a vector in memory between two stages. The generator fails if instructions
+// overwrite one before its last read, or read one before it is written.
+type place struct {
+	m     Mem
+	reads int // of each value
+	left  int // of the present value
 }
 
-// take returns one of the vectors and what loads it.
-func (b source) take(s isa, i int) (vector, thread) {
-	if b.left == nil {
-		return b.registers[i], nil
+func (p *place) read(instruction func(Mem)) func() {
+	return func() {
+		if p.left--; p.left < 0 {
+			panic("normals: a vector is read before it is written")
+		}
+		instruction(p.m)
 	}
-	x := s.new()
-	*b.left++
-	return x, thread{func() {
-		*b.left--
-		VMOVDQU(b.memory.Offset(i*s.bytes), x)
-	}}
+}
+
+func (p *place) write(x vector) func() {
+	return func() {
+		if p.left > 0 {
+			panic("normals: a vector is overwritten before it is read")
+		}
+		p.left = p.reads
+		VMOVUPS(x, p.m)
+	}
 }
 
 // aligned returns the address of so many bytes of the stack that start on a
@@ -270,41 +272,33 @@ func aligned(bytes int) reg.GPVirtual {
 	return p
 }
 
-// normals makes a iteration's doubles of its bits, by way of a buffer.
-func normals(s isa, bits [2]source, buffer reg.Register, use func(z vector, offset int) thread) thread {
-	var front, back []thread
-	for i, u := range bits {
-		f, b := boxMuller(s, u, Mem{Base: buffer, Disp: 2 * i * s.bytes})
-		front, back = append(front, f...), append(back, b)
-	}
+// consume hands an iteration's normals to use, as doubles, where registers suffice
+// two vectors at once.
+func consume(s isa, normals [4]*place, use func(z vector, offset int) thread) thread {
+	var uses []thread
 	// A vector's partners are half a group further on. An AVX2 iteration is one
 	// group, in two vectors.
 	second := groupBytes
 	if !s.wide() {
 		second = groupBytes / 4
 	}
-	var uses []thread
 	for i := range 2 {
 		for half := range 2 {
 			for j := range 2 {
 				z := s.new()
-				from := Mem{Base: buffer, Disp: (2*i+half)*s.bytes + j*s.bytes/2}
-				uses = append(uses, append(thread{func() { VCVTPS2PD(from, z) }}, use(z, i*second+half*groupBytes/2+j*s.bytes)...))
+				load := normals[2*i+half].read(func(m Mem) { VCVTPS2PD(m.Offset(j*s.bytes/2), z) })
+				uses = append(uses, append(thread{load}, use(z, i*second+half*groupBytes/2+j*s.bytes)...))
 			}
 		}
 	}
-	if s.wide() {
-		return slices.Concat(weave(slices.Concat(front[0], front[1]), slices.Concat(front[3], front[2])), weave(back...), inPairs(uses))
+	if !s.wide() {
+		return slices.Concat(uses...)
 	}
-	return slices.Concat(front[0], front[1], back[0], front[2], front[3], back[1], slices.Concat(uses...))
-}
-
-// inPairs weaves one thread after another with the next.
-func inPairs(threads []thread) (all thread) {
-	for i := 0; i < len(threads); i += 2 {
-		all = append(all, weave(threads[i], threads[i+1])...)
+	var t thread
+	for i := 0; i < len(uses); i += 2 {
+		t = append(t, weave(uses[i], uses[i+1])...)
 	}
-	return all
+	return t
 }
 
 // philox draws two vectors of blocks at a time.
@@ -336,65 +330,42 @@ func newPhilox(s isa, c reg.GPVirtual) *philox {
 	return p
 }
 
-// draw makes the next blocks: for each vector of them, 32 random bits in each
-// lane for radii and for angles. The last rounds, which write them to their
-// registers, are apart.
-func (p *philox) draw(bits [2]source) (first, last thread) {
-	a, b := p.block(bits[0].registers), p.block(bits[1].registers)
-	for i := range a {
-		first = append(first, last...)
-		last = weave(a[i], b[i])
-	}
-	return first, last
-}
-
-// store makes the next blocks one after the other, and stores them.
-func (p *philox) store(bits [2]source) (t thread) {
-	for _, b := range bits {
+// draw makes the next blocks, one vector of them after the other, and stores of each
+// 32 random bits in each lane for radii, and then for angles.
+func (p *philox) draw(bits [4]*place) (t thread) {
+	for i := 0; i < len(bits); i += 2 {
 		x := [2]vector{p.s.new(), p.s.new()}
-		t = append(t, slices.Concat(p.block(x)...)...)
-		for i := range x {
-			t = append(t, func() {
-				if *b.left > 0 {
-					panic("normals: bits are overwritten before they are used")
-				}
-				VMOVDQU(x[i], b.memory.Offset(i*p.s.bytes))
-			})
-		}
+		t = append(t, p.block(x)...)
+		t = append(t, bits[i].write(x[0]), bits[i+1].write(x[1]))
 	}
 	return t
 }
 
-// block returns the rounds of one vector of blocks, which works on the lower
+// block makes one vector of blocks, and works on the lower
 // 32 bits of each 64-bit lane; the upper ones are not defined. Three of the
 // counter's words are the same for all blocks, so that the first two rounds
 // have one multiplication each: kernel.counter has the rest ready.
-func (p *philox) block(bits [2]vector) []thread {
+func (p *philox) block(bits [2]vector) (t thread) {
 	s := p.s
+	times := func(m Op, x, y vector) func() { return func() { VPMULUDQ(m, x, y) } }
 	ready := func(i int) Mem { return Mem{Base: p.c, Disp: oStart + 8*i} }
 	key := func(round, i int) Mem { return Mem{Base: p.c, Disp: oKeys + 16*round + 8*i} }
 	p0, y2, p1, x0, x2 := s.new(), s.new(), s.new(), s.new(), s.new()
-	rounds := []thread{{
-		func() {
-			VPMULUDQ(p.m0, p.ctr, p0)
-			s.by64(VPADDQ, VPADDQ_BCST, u64(uint64(s.bytes/8)), p.ctr, p.ctr)()
-		},
+	t = thread{
+		times(p.m0, p.ctr, p0),
+		s.by64(VPADDQ, VPADDQ_BCST, u64(uint64(s.bytes/8)), p.ctr, p.ctr),
 		s.upper(p0, y2),
 		s.by64(three(VPXOR), VPXORQ_BCST, ready(0), y2, y2),
-	}, {
-		func() { VPMULUDQ(p.m1, y2, p1) },
+		times(p.m1, y2, p1),
 		s.upper(p1, x0),
 		s.by64(three(VPXOR), VPXORQ_BCST, ready(1), x0, x0),
 		s.by64(three(VPXOR), VPXORQ_BCST, ready(2), p0, x2),
-	}}
+	}
 	b := [4]vector{x0, p1, x2} // word 3 is in ready(3)
 	for round := 2; round < 10; round++ {
 		p0, p1, x0, x2 := s.new(), s.new(), s.new(), s.new()
 		w := b
-		t := thread{
-			func() { VPMULUDQ(p.m1, w[2], p1) },
-			func() { VPMULUDQ(p.m0, w[0], p0) },
-		}
+		t = append(t, times(p.m1, w[2], p1), times(p.m0, w[0], p0))
 		switch round {
 		case 2:
 			t = append(t, s.upper(p1, x0), s.upper(p0, x2), s.xor3(key(round, 0), w[1], x0),
@@ -405,10 +376,9 @@ func (p *philox) block(bits [2]vector) []thread {
 		default:
 			t = append(t, s.upper(p1, x0), s.upper(p0, x2), s.xor3(key(round, 0), w[1], x0), s.xor3(key(round, 1), w[3], x2))
 		}
-		rounds = append(rounds, t)
 		b = [4]vector{x0, p1, x2, p0}
 	}
-	return rounds
+	return t
 }
 
 // upper copies the upper word of each lane down.
@@ -490,14 +460,22 @@ var (
 )
 
 // boxMuller makes lanes of random bits into pairs of independent normals of
-// float32, two vectors of them at dst: kernel.boxMuller in plain Go says how.
-// Radius and angle are made by two threads, in front of the rest.
-func boxMuller(s isa, bits source, dst Mem) (front []thread, back thread) {
-	u1, load1 := bits.take(s, 0)
-	u2, load2 := bits.take(s, 1)
-	r, radii := radius(s, u1)
-	sn, cs, angles := angle(s, u2)
-	return []thread{slices.Concat(load1, radii), slices.Concat(load2, angles)}, quadrant(s, r, sn, cs, u2, dst)
+// float32, of each two vectors of bits two vectors: kernel.boxMuller in plain Go says how.
+func boxMuller(s isa, bits, normals [4]*place) (t thread) {
+	for i := 0; i < len(bits); i += 2 {
+		u1, u2 := s.new(), s.new()
+		r, radii := radius(s, u1)
+		sn, cs, angles := angle(s, u2)
+		radii = append(thread{bits[i].read(func(m Mem) { VMOVUPS(m, u1) })}, radii...)
+		angles = append(thread{bits[i+1].read(func(m Mem) { VMOVUPS(m, u2) })}, angles...)
+		if s.wide() {
+			t = append(t, weave(radii, angles)...)
+		} else {
+			t = append(t, append(radii, angles...)...)
+		}
+		t = append(t, quadrant(s, r, sn, cs, u2, [2]*place{normals[i], normals[i+1]})...)
+	}
+	return t
 }
 
 // angle returns sine and cosine of u2's position in its quadrant.
@@ -517,7 +495,7 @@ func angle(s isa, u2 vector) (sn, cs vector, t thread) {
 
 // quadrant lets the top bit of u2 flip the cosine's sign and the next one
 // swap sine and cosine, multiplies by the radius, and stores.
-func quadrant(s isa, r, sn, cs, u2 vector, dst Mem) thread {
+func quadrant(s isa, r, sn, cs, u2 vector, dst [2]*place) thread {
 	n1, n2 := s.new(), s.new()
 	var t thread
 	if s.wide() {
@@ -541,9 +519,9 @@ func quadrant(s isa, r, sn, cs, u2 vector, dst Mem) thread {
 	}
 	return append(t,
 		func() { VMULPS(r, n1, n1) },
-		func() { VMOVAPS(n1, dst) },
+		dst[0].write(n1),
 		func() { VMULPS(r, n2, n2) },
-		func() { VMOVAPS(n2, dst.Offset(s.bytes)) },
+		dst[1].write(n2),
 	)
 }
 
