@@ -162,9 +162,10 @@ func drawRegimes(d *drawing) error {
 		"cov θ, the median over Gaussian problems of equal K. Sampled: Kolmogorov distance above "+
 		"the measured floor, in the lower rows where it is above "+significant(clearExcess)+
 		", three times what chance makes.",
-		"Under heat the error goes like η/C, and random orders gain little. Under orders they "+
-			"remove the heat, and the error goes like η² whatever C is; where C/ω is below Kηω, "+
-			"the rest of the heat, like η³/C, is more than that (tables call both orders).")
+		"Under heat the error goes like η/C, and random orders gain the less the longer the "+
+			"epoch. Under orders they remove the heat, and the error goes like η² whatever C is; "+
+			"where C/ω is below Kηω, the rest of the heat, like η³/C, is more than that (tables "+
+			"call both orders).")
 	d.out.Figures = append(d.out.Figures, f)
 	d.exponents(all)
 	return nil

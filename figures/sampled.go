@@ -62,8 +62,8 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 	s.grid = chart{
 		rows: bench.ColumnsOf(s.ofRows...), columns: bench.ColumnsOf(s.ofColumns...),
 		lines: bench.ColumnsOf(s.ofLines...), x: s.ofX.Columns(),
-		at:   func(t *table.Table) float64 { return s.place(p, t) },
-		y:    func(r table.Row) float64 { return r.Number(s.shown.Column) },
+		at: func(t *table.Table) float64 { return s.place(p, t) },
+		y:  func(r table.Row) float64 { return r.Number(s.shown.Column) },
 		name: func(r table.Row) string {
 			return bench.TextOf(s.ofLines, r, slices.Concat(s.ofRows, s.ofColumns)...)
 		},
