@@ -102,7 +102,7 @@ func TestTableOfManyBatches(t *testing.T) {
 	for _, says := range []string{
 		fmt.Sprintf("at ηω = 0.001 the share is %.2g at C = ω, %.2f at C = 10 ω and %.2f at C = 100 ω, and along a direction of frequency ω/100 it is %.1g at C = ω/100.",
 			HeatLeft(10, 1), HeatLeft(10, 10), HeatLeft(10, 100), HeatLeft(0.1, 1)),
-		fmt.Sprintf("%.2f at C = ω to %.2f at C ≪ ω on the line", HeatLeft(heatFrom, 1), HeatLeft(heatFrom, 0.01)),
+		fmt.Sprintf("%.2f at C = ω to %.2f at C ≪ ω on the line", HeatLeft(heatFrom, 1), HeatLeft(heatFrom, 0.0001)),
 	} {
 		if !strings.Contains(text, says) {
 			t.Errorf("docs/theory.md does not say %q", says)
