@@ -76,11 +76,19 @@ const (
 	slowest = 0.4
 )
 
-// FailedReferences names the references of cells' rows that failed checks, with the checks.
+// FailedReferences names the references of cells' rows that failed checks, with the checks,
+// and with the model where a data set has several.
 func FailedReferences(rows *table.Table) (names []string) {
-	for _, r := range rows.Rows() {
-		if checks := r.Text("reference_failed"); checks != "" {
-			name := fmt.Sprintf("%s, split %g (%s)", r.Text("dataset"), r.Number("split"), checks)
+	for _, of := range rows.GroupBy("dataset") {
+		for _, r := range of.Rows() {
+			checks, name := r.Text("reference_failed"), r.Text("dataset")
+			if checks == "" {
+				continue
+			}
+			if of.Varies("model") {
+				name += ", " + r.Text("model")
+			}
+			name = fmt.Sprintf("%s, split %g (%s)", name, r.Number("split"), checks)
 			names = distinct.Append(names, name)
 		}
 	}

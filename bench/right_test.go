@@ -75,4 +75,9 @@ func TestFailedReferencesAreNamedOnce(t *testing.T) {
 	if got := strings.Join(FailedReferences(rows), ", "); got != "boston, split 1 (split-R̂; self-distance)" {
 		t.Error(got)
 	}
+	failed.Cell.Model = "bnn:400,400"
+	rows = judged(Result{}, failed)
+	if got := strings.Join(FailedReferences(rows), ", "); got != "boston, bnn:400,400, split 1 (split-R̂; self-distance)" {
+		t.Error(got)
+	}
 }

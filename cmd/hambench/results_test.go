@@ -386,3 +386,67 @@ func TestMeansOfPowersAreOverDataSets(t *testing.T) {
 		t.Errorf("%d means, a set twice: %t", seen, twice)
 	}
 }
+
+// The table of widths in docs/theory.md is that of the committed run: of each data set and
+// width, batches of 8 at two steps, four batches, and the full batch at the same friction.
+func TestWidthsOfTheTheoryAreThoseOfTheTable(t *testing.T) {
+	lines, err := csv.NewReader(strings.NewReader(read(t, "../../docs/results/scaling-table.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(name string) int { return slices.Index(lines[0], name) }
+	type network struct{ data, model string }
+	rows := make(map[network][][]string)
+	var networks []network
+	for _, line := range lines[1:] {
+		n := network{line[column("dataset")], line[column("model")]}
+		if rows[n] == nil {
+			networks = append(networks, n)
+		}
+		rows[n] = append(rows[n], line)
+	}
+	doc := read(t, "../../docs/theory.md")
+	for _, n := range networks {
+		// number is that of the chain with so many batches, at the place of its step among
+		// those of its kind.
+		number := func(name string, few bool, scheme string, place int) float64 {
+			for _, line := range rows[n] {
+				k, err := strconv.Atoi(line[column("K")])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if (k <= 4) != few || line[column("scheme")] != scheme || scheme == "full" && line[column("friction")] != "5" {
+					continue
+				}
+				if place--; place < 0 {
+					x, err := strconv.ParseFloat(line[column(name)], 64)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return x
+				}
+			}
+			t.Fatalf("%v has no chain: %s, %d", n, scheme, place)
+			return 0
+		}
+		const random, independent = "reshuffle", "replacement"
+		width, _, _ := strings.Cut(strings.TrimPrefix(n.model, "bnn:"), ",")
+		want := fmt.Sprintf("| %s | %s | %.2g | %.2g |", n.data, width, number("k_eta_omega", false, random, 0), number("eta_v_over_c", false, random, 0))
+		for _, at := range []struct {
+			few    bool
+			scheme string
+			place  int
+		}{
+			{false, random, 0}, {false, independent, 0}, {false, random, 1}, {false, independent, 1},
+			{true, random, 0}, {true, independent, 0}, {true, "full", 0},
+		} {
+			want += fmt.Sprintf(" %.2f |", number("ks", at.few, at.scheme, at.place))
+		}
+		if !strings.Contains(doc, "\n"+want+"\n") {
+			t.Errorf("docs/theory.md lacks the line %s", want)
+		}
+	}
+	if len(networks) < 5 {
+		t.Errorf("%d networks are compared", len(networks))
+	}
+}
