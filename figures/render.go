@@ -319,8 +319,9 @@ func (l layout) render(c interface {
 }
 
 // fallbackFonts have the metrics of Liberation Sans, or nearly, in which texts were measured: a
-// viewer that lacks it takes one of them, not its serif default.
-const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
+// viewer that lacks it takes one of them, not its serif default. Many systems have DejaVu Sans
+// alone, whose texts are so wide that entries of a legend overlap; its condensed cut fits.
+const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,'Nimbus Sans','DejaVu Sans Condensed',sans-serif;"
 
 // svg returns the figure as an SVG file. Text stays text, which browsers search and select, in a
 // font that the viewer must have.
