@@ -31,12 +31,24 @@ const (
 	settleSteps = 1000 // at each of ¼ and ½ of the reference's step
 )
 
-// heatLimit is how many standard deviations of the potential, which for a
-// normal posterior of dimension d is √(d/2), a chain may lie above the end of
-// its warm-up. A chain beyond has not overflowed, but its step is unstable
-// where it is: on yacht such a chain stayed 90 deviations up, among weights
-// so large that no step of the reference's size is stable there.
-const heatLimit = 12
+// A chain is too hot whose potential lies above the end of its warm-up by more than heatLimit
+// standard deviations, which for a normal posterior of dimension d are √(d/2), and by more
+// than a share heatShare of its thermal energy, d/2. It has not overflowed, but its step is
+// unstable where it is: on yacht such a chain stayed 90 deviations up, among weights so large
+// that no step of the reference's size is stable there. The share rules from d = 10 368 on: a
+// mass that still adapts heats a chain for a while by some 10 % of that energy, whatever d is,
+// which on networks of 200 units is 19 deviations.
+const (
+	heatLimit = 12
+	heatShare = 1. / 6
+)
+
+// heatRoom is how far a chain's potential may rise above the end of its warm-up. In few
+// dimensions the potential has an exponential tail, for which 20 makes room.
+func heatRoom(dim int) float64 {
+	thermal := float64(dim) / 2
+	return 20 + max(heatLimit*math.Sqrt(thermal), heatShare*thermal)
+}
 
 // progressSteps is how many steps run between two reports of progress:
 // about a tenth of a second.
@@ -155,10 +167,7 @@ func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
 		steps -= n
 		w.done += int64(n)
 		w.b.progress(int64(n), 0)
-		// In few dimensions the potential has an exponential tail, for which 20
-		// makes room.
-		hot := w.warm + 20 + heatLimit*math.Sqrt(float64(w.target.Dim())/2)
-		if w.target.Potential(w.z.Theta) > hot {
+		if w.target.Potential(w.z.Theta) > w.warm+heatRoom(w.target.Dim()) {
 			return &chain.DivergedError{Step: s.Counts().Steps}
 		}
 	}
