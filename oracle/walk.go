@@ -36,8 +36,8 @@ const (
 // than a share heatShare of its thermal energy, d/2. It has not overflowed, but its step is
 // unstable where it is: on yacht such a chain stayed 90 deviations up, among weights so large
 // that no step of the reference's size is stable there. The share rules from d = 10 368 on: a
-// mass that still adapts heats a chain for a while by 10 to 13 % of that energy, which on networks of 200 units is 19
-// deviations and on those of 400 units 32 to 38.
+// mass that still adapts heats a chain for a while by 10 to 13 % of that energy, which is 19
+// deviations on networks of 200 units, and 32 to 38 on those of 400.
 const (
 	heatLimit = 12
 	heatShare = 1. / 6
