@@ -203,9 +203,9 @@ func weave(threads ...thread) thread {
 //
 // It is a pipeline. An iteration of AVX-512 uses the normals that the one before it made,
 // makes those of the next, from bits drawn one iteration earlier, and draws the bits of the
-// one after that, so that none of the three waits for another. AVX2, with half as many
-// registers, has two stages: it makes normals and uses them, and draws the next bits. What
-// the last iterations make and draw ahead is wasted.
+// one after that, so that none of the three waits for another; the last one, behind the loop,
+// uses what is there. AVX2, with half as many registers, has two stages: it makes normals and
+// uses them, and draws the next bits. The last draw is wasted.
 func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 	c, iterations := Load(Param("counter"), GP64()).(reg.GPVirtual), Load(Param("iterations"), GP64())
 	p := newPhilox(s, c)
@@ -216,20 +216,29 @@ func loop(s isa, use func(z vector, offset int) thread, advance func()) {
 		normals[i] = &place{m: Mem{Base: buffer, Disp: (4 + i) * s.bytes}, reads: 2}
 	}
 	restore := simd.FlushDenormals()
-	p.draw(bits).emit()
-	uses, makes, draws := consume(s, normals, use), boxMuller(s, bits, normals), p.draw(bits)
+	draws := func() thread { return p.draw(bits) }
+	makes := func() thread { return boxMuller(s, bits, normals) }
+	uses := func() thread { return consume(s, normals, use) }
+	draws().emit()
+	var body thread
 	if s.wide() {
-		makes.emit()
-		draws.emit()
-		Label("iteration")
-		weave(uses, boxMuller(s, bits, normals), p.draw(bits)).emit()
+		makes().emit()
+		DECQ(iterations)
+		JZ(LabelRef("last"))
+		draws().emit()
+		body = weave(uses(), makes(), draws())
 	} else {
-		Label("iteration")
-		weave(append(makes, uses...), draws).emit()
+		body = weave(append(makes(), uses()...), draws())
 	}
+	Label("iteration")
+	body.emit()
 	advance()
 	DECQ(iterations)
 	JNZ(LabelRef("iteration"))
+	if s.wide() {
+		Label("last")
+		uses().emit()
+	}
 	restore()
 	VZEROUPPER()
 	RET()
@@ -272,8 +281,8 @@ func aligned(bytes int) reg.GPVirtual {
 	return p
 }
 
-// consume hands an iteration's normals to use, as doubles, where registers suffice
-// two vectors at once.
+// consume hands an iteration's normals to use as doubles, two vectors at a time where there
+// are registers for it.
 func consume(s isa, normals [4]*place, use func(z vector, offset int) thread) thread {
 	var uses []thread
 	// A vector's partners are half a group further on. An AVX2 iteration is one

@@ -223,6 +223,8 @@ TEXT ·NormalsAVX512(SB), NOSPLIT, $592-24
 	VMOVUPS          Z8, 384(BX)
 	VMULPS           Z6, Z9, Z9
 	VMOVUPS          Z9, 448(BX)
+	DECQ             DX
+	JZ               last
 	VPMULUDQ         Z1, Z0, Z4
 	VPADDQ.BCST      quad_0000000000000008<>+0(SB), Z0, Z0
 	VPSHUFD          $0xf5, Z4, Z3
@@ -562,7 +564,25 @@ iteration:
 	ADDQ             $0x00000200, AX
 	DECQ             DX
 	JNZ              iteration
-	LDMXCSR          576(SP)
+
+last:
+	VCVTPS2PD 256(BX), Z0
+	VCVTPS2PD 288(BX), Z1
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VCVTPS2PD 320(BX), Z0
+	VCVTPS2PD 352(BX), Z1
+	VMOVUPD   Z0, 128(AX)
+	VMOVUPD   Z1, 192(AX)
+	VCVTPS2PD 384(BX), Z0
+	VCVTPS2PD 416(BX), Z1
+	VMOVUPD   Z0, 256(AX)
+	VMOVUPD   Z1, 320(AX)
+	VCVTPS2PD 448(BX), Z0
+	VCVTPS2PD 480(BX), Z1
+	VMOVUPD   Z0, 384(AX)
+	VMOVUPD   Z1, 448(AX)
+	LDMXCSR   576(SP)
 	VZEROUPPER
 	RET
 
@@ -884,6 +904,8 @@ TEXT ·NoiseUpdateAVX512(SB), NOSPLIT, $592-48
 	VMOVUPS          Z8, 384(R8)
 	VMULPS           Z6, Z9, Z9
 	VMOVUPS          Z9, 448(R8)
+	DECQ             DI
+	JZ               last
 	VPMULUDQ         Z1, Z0, Z4
 	VPADDQ.BCST      quad_0000000000000008<>+0(SB), Z0, Z0
 	VPSHUFD          $0xf5, Z4, Z3
@@ -1313,6 +1335,112 @@ iteration:
 	ADDQ             56(AX), CX
 	DECQ             DI
 	JNZ              iteration
+
+last:
+	VCVTPS2PD        256(R8), Z0
+	VCVTPS2PD        288(R8), Z4
+	VMOVUPD          (DX), Z1
+	VMOVUPD          64(DX), Z5
+	VMULPD.BCST      (AX), Z1, Z1
+	VMULPD.BCST      (AX), Z5, Z5
+	VMOVUPD          (CX), Z3
+	VMOVUPD          64(CX), Z7
+	VANDPD.BCST      64(AX), Z3, Z2
+	VANDPD.BCST      64(AX), Z7, Z6
+	VADDPD           (BX), Z2, Z2
+	VADDPD           64(BX), Z6, Z6
+	VFMADD231PD.BCST 8(AX), Z2, Z1
+	VFMADD231PD.BCST 8(AX), Z6, Z5
+	VFMADD231PD.BCST 16(AX), Z1, Z3
+	VFMADD231PD.BCST 16(AX), Z5, Z7
+	VMULPD.BCST      24(AX), Z1, Z1
+	VMULPD.BCST      24(AX), Z5, Z5
+	VFMADD231PD.BCST 32(AX), Z0, Z1
+	VFMADD231PD.BCST 32(AX), Z4, Z5
+	VFMADD231PD.BCST 40(AX), Z1, Z3
+	VFMADD231PD.BCST 40(AX), Z5, Z7
+	VMOVUPD          Z1, (DX)
+	VMOVUPD          Z5, 64(DX)
+	VMOVUPD          Z3, (CX)
+	VMOVUPD          Z7, 64(CX)
+	VCVTPS2PD        320(R8), Z0
+	VCVTPS2PD        352(R8), Z4
+	VMOVUPD          128(DX), Z1
+	VMOVUPD          192(DX), Z5
+	VMULPD.BCST      (AX), Z1, Z1
+	VMULPD.BCST      (AX), Z5, Z5
+	VMOVUPD          128(CX), Z3
+	VMOVUPD          192(CX), Z7
+	VANDPD.BCST      64(AX), Z3, Z2
+	VANDPD.BCST      64(AX), Z7, Z6
+	VADDPD           128(BX), Z2, Z2
+	VADDPD           192(BX), Z6, Z6
+	VFMADD231PD.BCST 8(AX), Z2, Z1
+	VFMADD231PD.BCST 8(AX), Z6, Z5
+	VFMADD231PD.BCST 16(AX), Z1, Z3
+	VFMADD231PD.BCST 16(AX), Z5, Z7
+	VMULPD.BCST      24(AX), Z1, Z1
+	VMULPD.BCST      24(AX), Z5, Z5
+	VFMADD231PD.BCST 32(AX), Z0, Z1
+	VFMADD231PD.BCST 32(AX), Z4, Z5
+	VFMADD231PD.BCST 40(AX), Z1, Z3
+	VFMADD231PD.BCST 40(AX), Z5, Z7
+	VMOVUPD          Z1, 128(DX)
+	VMOVUPD          Z5, 192(DX)
+	VMOVUPD          Z3, 128(CX)
+	VMOVUPD          Z7, 192(CX)
+	VCVTPS2PD        384(R8), Z0
+	VCVTPS2PD        416(R8), Z4
+	VMOVUPD          256(DX), Z1
+	VMOVUPD          320(DX), Z5
+	VMULPD.BCST      (AX), Z1, Z1
+	VMULPD.BCST      (AX), Z5, Z5
+	VMOVUPD          256(CX), Z3
+	VMOVUPD          320(CX), Z7
+	VANDPD.BCST      64(AX), Z3, Z2
+	VANDPD.BCST      64(AX), Z7, Z6
+	VADDPD           256(BX), Z2, Z2
+	VADDPD           320(BX), Z6, Z6
+	VFMADD231PD.BCST 8(AX), Z2, Z1
+	VFMADD231PD.BCST 8(AX), Z6, Z5
+	VFMADD231PD.BCST 16(AX), Z1, Z3
+	VFMADD231PD.BCST 16(AX), Z5, Z7
+	VMULPD.BCST      24(AX), Z1, Z1
+	VMULPD.BCST      24(AX), Z5, Z5
+	VFMADD231PD.BCST 32(AX), Z0, Z1
+	VFMADD231PD.BCST 32(AX), Z4, Z5
+	VFMADD231PD.BCST 40(AX), Z1, Z3
+	VFMADD231PD.BCST 40(AX), Z5, Z7
+	VMOVUPD          Z1, 256(DX)
+	VMOVUPD          Z5, 320(DX)
+	VMOVUPD          Z3, 256(CX)
+	VMOVUPD          Z7, 320(CX)
+	VCVTPS2PD        448(R8), Z0
+	VCVTPS2PD        480(R8), Z4
+	VMOVUPD          384(DX), Z1
+	VMOVUPD          448(DX), Z5
+	VMULPD.BCST      (AX), Z1, Z1
+	VMULPD.BCST      (AX), Z5, Z5
+	VMOVUPD          384(CX), Z3
+	VMOVUPD          448(CX), Z7
+	VANDPD.BCST      64(AX), Z3, Z2
+	VANDPD.BCST      64(AX), Z7, Z6
+	VADDPD           384(BX), Z2, Z2
+	VADDPD           448(BX), Z6, Z6
+	VFMADD231PD.BCST 8(AX), Z2, Z1
+	VFMADD231PD.BCST 8(AX), Z6, Z5
+	VFMADD231PD.BCST 16(AX), Z1, Z3
+	VFMADD231PD.BCST 16(AX), Z5, Z7
+	VMULPD.BCST      24(AX), Z1, Z1
+	VMULPD.BCST      24(AX), Z5, Z5
+	VFMADD231PD.BCST 32(AX), Z0, Z1
+	VFMADD231PD.BCST 32(AX), Z4, Z5
+	VFMADD231PD.BCST 40(AX), Z1, Z3
+	VFMADD231PD.BCST 40(AX), Z5, Z7
+	VMOVUPD          Z1, 384(DX)
+	VMOVUPD          Z5, 448(DX)
+	VMOVUPD          Z3, 384(CX)
+	VMOVUPD          Z7, 448(CX)
 	LDMXCSR          576(SP)
 	VZEROUPPER
 	RET
@@ -1542,6 +1670,8 @@ TEXT ·NoiseStepAVX512(SB), NOSPLIT, $592-56
 	VMOVUPS          Z8, 384(R9)
 	VMULPS           Z6, Z9, Z9
 	VMOVUPS          Z9, 448(R9)
+	DECQ             R8
+	JZ               last
 	VPMULUDQ         Z1, Z0, Z4
 	VPADDQ.BCST      quad_0000000000000008<>+0(SB), Z0, Z0
 	VPSHUFD          $0xf5, Z4, Z3
@@ -2004,6 +2134,144 @@ iteration:
 	ADDQ             $0x00000100, SI
 	DECQ             R8
 	JNZ              iteration
+
+last:
+	VCVTPS2PD        256(R9), Z0
+	VCVTPS2PD        288(R9), Z4
+	VMOVUPD          (DX), Z1
+	VMOVUPD          64(DX), Z5
+	VMOVUPD          (CX), Z3
+	VMOVUPD          64(CX), Z7
+	VFMADD231PD.BCST 48(AX), Z1, Z3
+	VFMADD231PD.BCST 48(AX), Z5, Z7
+	VCVTPS2PD        (BX), Z2
+	VCVTPS2PD        32(BX), Z6
+	VADDPD           Z3, Z2, Z2
+	VADDPD           Z7, Z6, Z6
+	VMULPD.BCST      (AX), Z1, Z1
+	VMULPD.BCST      (AX), Z5, Z5
+	VFMADD231PD.BCST 8(AX), Z2, Z1
+	VFMADD231PD.BCST 8(AX), Z6, Z5
+	VFMADD231PD.BCST 16(AX), Z1, Z3
+	VFMADD231PD.BCST 16(AX), Z5, Z7
+	VMULPD.BCST      24(AX), Z1, Z1
+	VMULPD.BCST      24(AX), Z5, Z5
+	VFMADD231PD.BCST 32(AX), Z0, Z1
+	VFMADD231PD.BCST 32(AX), Z4, Z5
+	VFMADD231PD.BCST 40(AX), Z1, Z3
+	VFMADD231PD.BCST 40(AX), Z5, Z7
+	VMOVUPD          Z1, (DX)
+	VMOVUPD          Z5, 64(DX)
+	VMOVUPD          Z3, (CX)
+	VMOVUPD          Z7, 64(CX)
+	VFMADD231PD.BCST 48(AX), Z1, Z3
+	VFMADD231PD.BCST 48(AX), Z5, Z7
+	VCVTPD2PS        Z3, Y3
+	VMOVUPS          Y3, (SI)
+	VCVTPD2PS        Z7, Y7
+	VMOVUPS          Y7, 32(SI)
+	VCVTPS2PD        320(R9), Z0
+	VCVTPS2PD        352(R9), Z4
+	VMOVUPD          128(DX), Z1
+	VMOVUPD          192(DX), Z5
+	VMOVUPD          128(CX), Z3
+	VMOVUPD          192(CX), Z7
+	VFMADD231PD.BCST 48(AX), Z1, Z3
+	VFMADD231PD.BCST 48(AX), Z5, Z7
+	VCVTPS2PD        64(BX), Z2
+	VCVTPS2PD        96(BX), Z6
+	VADDPD           Z3, Z2, Z2
+	VADDPD           Z7, Z6, Z6
+	VMULPD.BCST      (AX), Z1, Z1
+	VMULPD.BCST      (AX), Z5, Z5
+	VFMADD231PD.BCST 8(AX), Z2, Z1
+	VFMADD231PD.BCST 8(AX), Z6, Z5
+	VFMADD231PD.BCST 16(AX), Z1, Z3
+	VFMADD231PD.BCST 16(AX), Z5, Z7
+	VMULPD.BCST      24(AX), Z1, Z1
+	VMULPD.BCST      24(AX), Z5, Z5
+	VFMADD231PD.BCST 32(AX), Z0, Z1
+	VFMADD231PD.BCST 32(AX), Z4, Z5
+	VFMADD231PD.BCST 40(AX), Z1, Z3
+	VFMADD231PD.BCST 40(AX), Z5, Z7
+	VMOVUPD          Z1, 128(DX)
+	VMOVUPD          Z5, 192(DX)
+	VMOVUPD          Z3, 128(CX)
+	VMOVUPD          Z7, 192(CX)
+	VFMADD231PD.BCST 48(AX), Z1, Z3
+	VFMADD231PD.BCST 48(AX), Z5, Z7
+	VCVTPD2PS        Z3, Y3
+	VMOVUPS          Y3, 64(SI)
+	VCVTPD2PS        Z7, Y7
+	VMOVUPS          Y7, 96(SI)
+	VCVTPS2PD        384(R9), Z0
+	VCVTPS2PD        416(R9), Z4
+	VMOVUPD          256(DX), Z1
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          256(CX), Z3
+	VMOVUPD          320(CX), Z7
+	VFMADD231PD.BCST 48(AX), Z1, Z3
+	VFMADD231PD.BCST 48(AX), Z5, Z7
+	VCVTPS2PD        128(BX), Z2
+	VCVTPS2PD        160(BX), Z6
+	VADDPD           Z3, Z2, Z2
+	VADDPD           Z7, Z6, Z6
+	VMULPD.BCST      (AX), Z1, Z1
+	VMULPD.BCST      (AX), Z5, Z5
+	VFMADD231PD.BCST 8(AX), Z2, Z1
+	VFMADD231PD.BCST 8(AX), Z6, Z5
+	VFMADD231PD.BCST 16(AX), Z1, Z3
+	VFMADD231PD.BCST 16(AX), Z5, Z7
+	VMULPD.BCST      24(AX), Z1, Z1
+	VMULPD.BCST      24(AX), Z5, Z5
+	VFMADD231PD.BCST 32(AX), Z0, Z1
+	VFMADD231PD.BCST 32(AX), Z4, Z5
+	VFMADD231PD.BCST 40(AX), Z1, Z3
+	VFMADD231PD.BCST 40(AX), Z5, Z7
+	VMOVUPD          Z1, 256(DX)
+	VMOVUPD          Z5, 320(DX)
+	VMOVUPD          Z3, 256(CX)
+	VMOVUPD          Z7, 320(CX)
+	VFMADD231PD.BCST 48(AX), Z1, Z3
+	VFMADD231PD.BCST 48(AX), Z5, Z7
+	VCVTPD2PS        Z3, Y3
+	VMOVUPS          Y3, 128(SI)
+	VCVTPD2PS        Z7, Y7
+	VMOVUPS          Y7, 160(SI)
+	VCVTPS2PD        448(R9), Z0
+	VCVTPS2PD        480(R9), Z4
+	VMOVUPD          384(DX), Z1
+	VMOVUPD          448(DX), Z5
+	VMOVUPD          384(CX), Z3
+	VMOVUPD          448(CX), Z7
+	VFMADD231PD.BCST 48(AX), Z1, Z3
+	VFMADD231PD.BCST 48(AX), Z5, Z7
+	VCVTPS2PD        192(BX), Z2
+	VCVTPS2PD        224(BX), Z6
+	VADDPD           Z3, Z2, Z2
+	VADDPD           Z7, Z6, Z6
+	VMULPD.BCST      (AX), Z1, Z1
+	VMULPD.BCST      (AX), Z5, Z5
+	VFMADD231PD.BCST 8(AX), Z2, Z1
+	VFMADD231PD.BCST 8(AX), Z6, Z5
+	VFMADD231PD.BCST 16(AX), Z1, Z3
+	VFMADD231PD.BCST 16(AX), Z5, Z7
+	VMULPD.BCST      24(AX), Z1, Z1
+	VMULPD.BCST      24(AX), Z5, Z5
+	VFMADD231PD.BCST 32(AX), Z0, Z1
+	VFMADD231PD.BCST 32(AX), Z4, Z5
+	VFMADD231PD.BCST 40(AX), Z1, Z3
+	VFMADD231PD.BCST 40(AX), Z5, Z7
+	VMOVUPD          Z1, 384(DX)
+	VMOVUPD          Z5, 448(DX)
+	VMOVUPD          Z3, 384(CX)
+	VMOVUPD          Z7, 448(CX)
+	VFMADD231PD.BCST 48(AX), Z1, Z3
+	VFMADD231PD.BCST 48(AX), Z5, Z7
+	VCVTPD2PS        Z3, Y3
+	VMOVUPS          Y3, 192(SI)
+	VCVTPD2PS        Z7, Y7
+	VMOVUPS          Y7, 224(SI)
 	LDMXCSR          576(SP)
 	VZEROUPPER
 	RET
@@ -2213,313 +2481,313 @@ TEXT ·NormalsAVX2(SB), NOSPLIT, $336-24
 	VMOVUPS      Y2, 96(BX)
 
 iteration:
-	VMOVUPS      (BX), Y3
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y4
-	VPMAXUD      word_00000001_all<>+0(SB), Y3, Y3
+	VMOVUPS      (BX), Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y3
+	VPMAXUD      word_00000001_all<>+0(SB), Y1, Y1
 	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
-	VPSRLD       $0x10, Y3, Y1
-	VPSHUFD      $0xf5, Y4, Y2
-	VPSLLD       $0x10, Y3, Y3
+	VPSRLD       $0x10, Y1, Y2
+	VPSHUFD      $0xf5, Y3, Y4
+	VPSLLD       $0x10, Y1, Y1
 	VBROADCASTSD 192(CX), Y5
-	VPXOR        Y5, Y2, Y2
-	VPSRLD       $0x10, Y3, Y3
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y7
-	VCVTDQ2PS    Y1, Y1
-	VPSHUFD      $0xf5, Y7, Y2
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSD 200(CX), Y5
-	VPXOR        Y5, Y2, Y2
-	VFMADD132PS  word_47800000_all<>+0(SB), Y3, Y1
-	VBROADCASTSD 208(CX), Y3
-	VPXOR        Y3, Y4, Y3
-	VMULPS       word_2f800000_all<>+0(SB), Y1, Y1
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y3, Y6
-	VPSUBD       word_3f400000_all<>+0(SB), Y1, Y3
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y2, Y4
-	VPSRAD       $0x17, Y3, Y3
-	VPSHUFD      $0xf5, Y6, Y2
-	VPSLLD       $0x17, Y3, Y5
-	VPSHUFD      $0xf5, Y4, Y8
-	VPSUBD       Y5, Y1, Y5
-	VPBROADCASTQ 64(CX), Y1
-	VPXOR        Y7, Y2, Y2
-	VPXOR        Y1, Y2, Y2
-	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSD 216(CX), Y1
-	VPXOR        Y1, Y8, Y8
-	VSUBPS       word_3f800000_all<>+0(SB), Y5, Y5
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y8
-	VBROADCASTSS word_bdde3f22<>+0(SB), Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y2, Y7
-	VFMADD213PS  word_3e77a265_all<>+0(SB), Y5, Y1
-	VPSHUFD      $0xf5, Y8, Y2
-	VFMADD213PS  word_be99914c_all<>+0(SB), Y5, Y1
-	VPSHUFD      $0xf5, Y7, Y9
-	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y5, Y1
-	VPBROADCASTQ 80(CX), Y10
-	VPXOR        Y6, Y2, Y2
-	VPXOR        Y10, Y2, Y2
-	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y5, Y1
-	VPBROADCASTQ 88(CX), Y6
-	VPXOR        Y4, Y9, Y9
-	VPXOR        Y6, Y9, Y9
-	VFMADD213PS  word_3effee57_all<>+0(SB), Y5, Y1
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y4
-	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y5, Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y2, Y6
-	VFMADD213PS  word_3f80000b_all<>+0(SB), Y5, Y1
-	VPSHUFD      $0xf5, Y4, Y2
-	VFMADD213PS  word_c0000000_all<>+0(SB), Y5, Y1
-	VPSHUFD      $0xf5, Y6, Y9
-	VMULPS       Y5, Y1, Y1
-	VPBROADCASTQ 96(CX), Y5
-	VPXOR        Y8, Y2, Y2
-	VPXOR        Y5, Y2, Y2
-	VFMADD231PS  word_bfb17218_all<>+0(SB), Y3, Y1
-	VPBROADCASTQ 104(CX), Y3
-	VPXOR        Y7, Y9, Y9
-	VPXOR        Y3, Y9, Y9
-	VMAXPS       word_00000000_all<>+0(SB), Y1, Y1
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y9
-	VSQRTPS      Y1, Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y2, Y8
-	VMOVUPS      32(BX), Y5
-	VPSHUFD      $0xf5, Y9, Y7
-	VPSLLD       $0x02, Y5, Y2
+	VPXOR        Y5, Y4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y2, Y2
-	VPSHUFD      $0xf5, Y8, Y3
+	VPSHUFD      $0xf5, Y4, Y5
+	VCVTDQ2PS    Y1, Y1
+	VBROADCASTSD 200(CX), Y6
+	VPXOR        Y6, Y5, Y5
+	VFMADD132PS  word_47800000_all<>+0(SB), Y1, Y2
+	VBROADCASTSD 208(CX), Y1
+	VPXOR        Y1, Y3, Y1
 	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
-	VPBROADCASTQ 112(CX), Y10
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y3
+	VPSUBD       word_3f400000_all<>+0(SB), Y2, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y5, Y6
+	VPSRAD       $0x17, Y1, Y1
+	VPSHUFD      $0xf5, Y3, Y7
+	VPSLLD       $0x17, Y1, Y5
+	VPSHUFD      $0xf5, Y6, Y8
+	VPSUBD       Y5, Y2, Y5
+	VPBROADCASTQ 64(CX), Y2
 	VPXOR        Y4, Y7, Y7
-	VPXOR        Y10, Y7, Y7
-	VMULPS       Y2, Y2, Y4
-	VPBROADCASTQ 120(CX), Y10
-	VPXOR        Y6, Y3, Y3
-	VPXOR        Y10, Y3, Y3
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y6
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y3, Y11
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y3
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y10
-	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y4, Y6
-	VPSHUFD      $0xf5, Y11, Y7
-	VFMADD213PS  word_3da32f62_all<>+0(SB), Y4, Y3
-	VPSHUFD      $0xf5, Y10, Y12
-	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y4, Y6
-	VPBROADCASTQ 128(CX), Y13
-	VPXOR        Y9, Y7, Y7
-	VPXOR        Y13, Y7, Y7
-	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y4, Y3
-	VPBROADCASTQ 136(CX), Y9
-	VPXOR        Y8, Y12, Y12
-	VPXOR        Y9, Y12, Y12
-	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y4, Y6
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y8
-	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y4, Y3
+	VPXOR        Y2, Y7, Y7
+	VCVTDQ2PS    Y1, Y1
+	VBROADCASTSD 216(CX), Y2
+	VPXOR        Y2, Y8, Y8
+	VSUBPS       word_3f800000_all<>+0(SB), Y5, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y4
+	VBROADCASTSS word_bdde3f22<>+0(SB), Y2
 	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y7
-	VFMADD213PS  word_3f800000_all<>+0(SB), Y4, Y6
-	VPSHUFD      $0xf5, Y8, Y4
-	VMULPS       Y2, Y3, Y3
-	VPSHUFD      $0xf5, Y7, Y2
-	VPAND        word_80000000_all<>+0(SB), Y5, Y9
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y5, Y2
+	VPSHUFD      $0xf5, Y4, Y8
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y5, Y2
+	VPSHUFD      $0xf5, Y7, Y9
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y5, Y2
+	VPBROADCASTQ 80(CX), Y10
+	VPXOR        Y3, Y8, Y8
+	VPXOR        Y10, Y8, Y8
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y5, Y2
+	VPBROADCASTQ 88(CX), Y3
+	VPXOR        Y6, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y5, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y3
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y5, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y6
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y5, Y2
+	VPSHUFD      $0xf5, Y3, Y8
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y5, Y2
+	VPSHUFD      $0xf5, Y6, Y9
+	VMULPS       Y5, Y2, Y2
+	VPBROADCASTQ 96(CX), Y5
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y5, Y8, Y8
+	VFMADD231PS  word_bfb17218_all<>+0(SB), Y1, Y2
+	VPBROADCASTQ 104(CX), Y1
+	VPXOR        Y7, Y9, Y9
+	VPXOR        Y1, Y9, Y9
+	VMAXPS       word_00000000_all<>+0(SB), Y2, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y1
+	VSQRTPS      Y2, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y7
+	VMOVUPS      32(BX), Y4
+	VPSHUFD      $0xf5, Y1, Y8
+	VPSLLD       $0x02, Y4, Y5
+	VCVTDQ2PS    Y5, Y5
+	VPSHUFD      $0xf5, Y7, Y9
+	VMULPS       word_2f800000_all<>+0(SB), Y5, Y5
+	VPBROADCASTQ 112(CX), Y10
+	VPXOR        Y3, Y8, Y8
+	VPXOR        Y10, Y8, Y8
+	VMULPS       Y5, Y5, Y3
+	VPBROADCASTQ 120(CX), Y10
+	VPXOR        Y6, Y9, Y9
+	VPXOR        Y10, Y9, Y9
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y10
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y9
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y8
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y3, Y6
+	VPSHUFD      $0xf5, Y10, Y11
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y3, Y9
+	VPSHUFD      $0xf5, Y8, Y12
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y3, Y6
+	VPBROADCASTQ 128(CX), Y13
+	VPXOR        Y1, Y11, Y11
+	VPXOR        Y13, Y11, Y11
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y3, Y9
+	VPBROADCASTQ 136(CX), Y1
+	VPXOR        Y7, Y12, Y12
+	VPXOR        Y1, Y12, Y12
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y3, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y1
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y3, Y9
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y11, Y7
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y3, Y6
+	VPSHUFD      $0xf5, Y1, Y3
+	VMULPS       Y5, Y9, Y9
+	VPSHUFD      $0xf5, Y7, Y11
+	VPAND        word_80000000_all<>+0(SB), Y4, Y5
 	VPBROADCASTQ 144(CX), Y12
-	VPXOR        Y11, Y4, Y4
-	VPXOR        Y12, Y4, Y4
-	VPXOR        Y9, Y6, Y6
-	VPBROADCASTQ 152(CX), Y9
-	VPXOR        Y10, Y2, Y2
-	VPXOR        Y9, Y2, Y2
-	VPSLLD       $0x01, Y5, Y9
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y5
-	VBLENDVPS    Y9, Y3, Y6, Y2
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
-	VBLENDVPS    Y9, Y6, Y3, Y6
-	VPSHUFD      $0xf5, Y5, Y3
-	VMULPS       Y1, Y2, Y2
-	VPSHUFD      $0xf5, Y4, Y9
-	VMOVUPS      Y2, 128(BX)
-	VPBROADCASTQ 160(CX), Y2
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y2, Y3, Y3
-	VMULPS       Y1, Y6, Y6
+	VPXOR        Y10, Y3, Y3
+	VPXOR        Y12, Y3, Y3
+	VPXOR        Y5, Y6, Y6
+	VPBROADCASTQ 152(CX), Y5
+	VPXOR        Y8, Y11, Y11
+	VPXOR        Y5, Y11, Y11
+	VPSLLD       $0x01, Y4, Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y11, Y8
+	VBLENDVPS    Y4, Y9, Y6, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
+	VBLENDVPS    Y4, Y6, Y9, Y4
+	VPSHUFD      $0xf5, Y8, Y6
+	VMULPS       Y2, Y5, Y5
+	VPSHUFD      $0xf5, Y3, Y9
+	VMOVUPS      Y5, 128(BX)
+	VPBROADCASTQ 160(CX), Y5
+	VPXOR        Y1, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VMULPS       Y2, Y4, Y4
 	VPBROADCASTQ 168(CX), Y1
 	VPXOR        Y7, Y9, Y9
 	VPXOR        Y1, Y9, Y9
-	VMOVUPS      Y6, 160(BX)
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y1
-	VMOVUPS      64(BX), Y2
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y6
-	VPMAXUD      word_00000001_all<>+0(SB), Y2, Y2
-	VPSHUFD      $0xb1, Y1, Y3
-	VPSRLD       $0x10, Y2, Y1
-	VPBROADCASTQ 176(CX), Y7
-	VPXOR        Y5, Y7, Y7
-	VPXOR        Y3, Y7, Y7
-	VPBLENDD     $0x55, Y7, Y3, Y3
-	VPSLLD       $0x10, Y2, Y2
-	VPSHUFD      $0xb1, Y6, Y5
-	VPSRLD       $0x10, Y2, Y2
-	VPBROADCASTQ 184(CX), Y6
-	VPXOR        Y4, Y6, Y6
+	VMOVUPS      Y4, 160(BX)
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y2
+	VMOVUPS      64(BX), Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y4
+	VPMAXUD      word_00000001_all<>+0(SB), Y1, Y1
+	VPSHUFD      $0xb1, Y2, Y5
+	VPSRLD       $0x10, Y1, Y2
+	VPBROADCASTQ 176(CX), Y6
+	VPXOR        Y8, Y6, Y6
 	VPXOR        Y5, Y6, Y6
 	VPBLENDD     $0x55, Y6, Y5, Y5
-	VCVTDQ2PS    Y1, Y1
-	VMOVUPS      Y3, (BX)
+	VPSLLD       $0x10, Y1, Y1
+	VPSHUFD      $0xb1, Y4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	VPBROADCASTQ 184(CX), Y6
+	VPXOR        Y3, Y6, Y6
+	VPXOR        Y4, Y6, Y6
+	VPBLENDD     $0x55, Y6, Y4, Y4
 	VCVTDQ2PS    Y2, Y2
-	VMOVUPS      Y5, 32(BX)
-	VFMADD132PS  word_47800000_all<>+0(SB), Y2, Y1
-	VMULPS       word_2f800000_all<>+0(SB), Y1, Y1
+	VMOVUPS      Y5, (BX)
+	VCVTDQ2PS    Y1, Y1
+	VMOVUPS      Y4, 32(BX)
+	VFMADD132PS  word_47800000_all<>+0(SB), Y1, Y2
+	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
 	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y4
-	VPSUBD       word_3f400000_all<>+0(SB), Y1, Y2
+	VPSUBD       word_3f400000_all<>+0(SB), Y2, Y1
 	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
-	VPSRAD       $0x17, Y2, Y2
+	VPSRAD       $0x17, Y1, Y1
 	VPSHUFD      $0xf5, Y4, Y5
-	VPSLLD       $0x17, Y2, Y3
+	VPSLLD       $0x17, Y1, Y3
 	VBROADCASTSD 192(CX), Y6
 	VPXOR        Y6, Y5, Y5
-	VPSUBD       Y3, Y1, Y3
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y7
-	VCVTDQ2PS    Y2, Y2
-	VPSHUFD      $0xf5, Y7, Y1
-	VSUBPS       word_3f800000_all<>+0(SB), Y3, Y3
-	VBROADCASTSD 200(CX), Y5
-	VPXOR        Y5, Y1, Y1
-	VBROADCASTSS word_bdde3f22<>+0(SB), Y6
-	VBROADCASTSD 208(CX), Y5
-	VPXOR        Y5, Y4, Y4
-	VFMADD213PS  word_3e77a265_all<>+0(SB), Y3, Y6
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y5
-	VFMADD213PS  word_be99914c_all<>+0(SB), Y3, Y6
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y4
-	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y3, Y6
-	VPSHUFD      $0xf5, Y5, Y1
-	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y3, Y6
-	VPSHUFD      $0xf5, Y4, Y8
-	VFMADD213PS  word_3effee57_all<>+0(SB), Y3, Y6
-	VPBROADCASTQ 64(CX), Y9
-	VPXOR        Y7, Y1, Y1
-	VPXOR        Y9, Y1, Y1
-	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y3, Y6
-	VBROADCASTSD 216(CX), Y7
-	VPXOR        Y7, Y8, Y8
-	VFMADD213PS  word_3f80000b_all<>+0(SB), Y3, Y6
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y8
-	VFMADD213PS  word_c0000000_all<>+0(SB), Y3, Y6
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y1, Y1
-	VMULPS       Y3, Y6, Y6
-	VPSHUFD      $0xf5, Y8, Y3
-	VFMADD231PS  word_bfb17218_all<>+0(SB), Y2, Y6
-	VPSHUFD      $0xf5, Y1, Y2
-	VMAXPS       word_00000000_all<>+0(SB), Y6, Y6
-	VPBROADCASTQ 80(CX), Y7
-	VPXOR        Y5, Y3, Y3
-	VPXOR        Y7, Y3, Y3
-	VSQRTPS      Y6, Y6
-	VPBROADCASTQ 88(CX), Y5
-	VPXOR        Y4, Y2, Y2
-	VPXOR        Y5, Y2, Y2
-	VMOVUPS      96(BX), Y9
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y11
-	VPSLLD       $0x02, Y9, Y2
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y7
-	VCVTDQ2PS    Y2, Y2
-	VPSHUFD      $0xf5, Y11, Y3
-	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
-	VPSHUFD      $0xf5, Y7, Y5
-	VMULPS       Y2, Y2, Y4
-	VPBROADCASTQ 96(CX), Y10
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y10, Y3, Y3
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y8
-	VPBROADCASTQ 104(CX), Y10
-	VPXOR        Y1, Y5, Y5
-	VPXOR        Y10, Y5, Y5
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y1
+	VPSUBD       Y3, Y2, Y3
 	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y5
-	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y4, Y8
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y10
-	VFMADD213PS  word_3da32f62_all<>+0(SB), Y4, Y1
-	VPSHUFD      $0xf5, Y5, Y3
-	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y4, Y8
-	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y4, Y1
-	VPSHUFD      $0xf5, Y10, Y12
-	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y4, Y8
-	VPBROADCASTQ 112(CX), Y13
-	VPXOR        Y11, Y3, Y3
-	VPXOR        Y13, Y3, Y3
-	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y4, Y1
-	VPBROADCASTQ 120(CX), Y11
-	VPXOR        Y7, Y12, Y12
-	VPXOR        Y11, Y12, Y12
-	VFMADD213PS  word_3f800000_all<>+0(SB), Y4, Y8
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y7
-	VMULPS       Y2, Y1, Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y2
-	VPAND        word_80000000_all<>+0(SB), Y9, Y4
-	VPSHUFD      $0xf5, Y7, Y3
-	VPXOR        Y4, Y8, Y8
-	VPSHUFD      $0xf5, Y2, Y4
-	VPSLLD       $0x01, Y9, Y9
-	VPBROADCASTQ 128(CX), Y11
-	VPXOR        Y5, Y3, Y3
-	VPXOR        Y11, Y3, Y3
-	VBLENDVPS    Y9, Y1, Y8, Y5
-	VPBROADCASTQ 136(CX), Y11
-	VPXOR        Y10, Y4, Y4
-	VPXOR        Y11, Y4, Y4
-	VBLENDVPS    Y9, Y8, Y1, Y1
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
-	VMOVUPS      Y5, 192(BX)
-	VPSHUFD      $0xf5, Y4, Y5
-	VMULPS       Y6, Y1, Y1
-	VPSHUFD      $0xf5, Y3, Y6
-	VMOVUPS      Y1, 224(BX)
-	VPBROADCASTQ 144(CX), Y1
-	VPXOR        Y7, Y5, Y5
-	VPXOR        Y1, Y5, Y5
-	VCVTPS2PD    128(BX), Y1
-	VPBROADCASTQ 152(CX), Y7
+	VCVTDQ2PS    Y1, Y1
+	VPSHUFD      $0xf5, Y5, Y6
+	VSUBPS       word_3f800000_all<>+0(SB), Y3, Y3
+	VBROADCASTSD 200(CX), Y2
 	VPXOR        Y2, Y6, Y6
-	VPXOR        Y7, Y6, Y6
-	VMOVUPD      Y1, (AX)
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y6, Y2
-	VCVTPS2PD    144(BX), Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y5, Y5
-	VMOVUPD      Y1, 32(AX)
-	VPSHUFD      $0xf5, Y2, Y6
-	VCVTPS2PD    160(BX), Y1
-	VPSHUFD      $0xf5, Y5, Y7
-	VMOVUPD      Y1, 128(AX)
-	VPBROADCASTQ 160(CX), Y1
-	VPXOR        Y4, Y6, Y6
-	VPXOR        Y1, Y6, Y6
-	VCVTPS2PD    176(BX), Y1
-	VPBROADCASTQ 168(CX), Y4
+	VBROADCASTSS word_bdde3f22<>+0(SB), Y2
+	VBROADCASTSD 208(CX), Y7
+	VPXOR        Y7, Y4, Y4
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y3, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y4
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y3, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y6
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y3, Y2
+	VPSHUFD      $0xf5, Y4, Y7
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y3, Y2
+	VPSHUFD      $0xf5, Y6, Y8
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y3, Y2
+	VPBROADCASTQ 64(CX), Y9
+	VPXOR        Y5, Y7, Y7
+	VPXOR        Y9, Y7, Y7
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y3, Y2
+	VBROADCASTSD 216(CX), Y5
+	VPXOR        Y5, Y8, Y8
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y3, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y5
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y3, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y7
+	VMULPS       Y3, Y2, Y2
+	VPSHUFD      $0xf5, Y5, Y3
+	VFMADD231PS  word_bfb17218_all<>+0(SB), Y1, Y2
+	VPSHUFD      $0xf5, Y7, Y1
+	VMAXPS       word_00000000_all<>+0(SB), Y2, Y2
+	VPBROADCASTQ 80(CX), Y8
+	VPXOR        Y4, Y3, Y3
+	VPXOR        Y8, Y3, Y3
+	VSQRTPS      Y2, Y2
+	VPBROADCASTQ 88(CX), Y4
+	VPXOR        Y6, Y1, Y1
+	VPXOR        Y4, Y1, Y1
+	VMOVUPS      96(BX), Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y6
+	VPSLLD       $0x02, Y4, Y1
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y8
+	VCVTDQ2PS    Y1, Y1
+	VPSHUFD      $0xf5, Y6, Y9
+	VMULPS       word_2f800000_all<>+0(SB), Y1, Y1
+	VPSHUFD      $0xf5, Y8, Y10
+	VMULPS       Y1, Y1, Y3
+	VPBROADCASTQ 96(CX), Y11
+	VPXOR        Y5, Y9, Y9
+	VPXOR        Y11, Y9, Y9
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y5
+	VPBROADCASTQ 104(CX), Y11
+	VPXOR        Y7, Y10, Y10
+	VPXOR        Y11, Y10, Y10
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y7
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y10, Y10
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y3, Y5
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y9, Y9
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y3, Y7
+	VPSHUFD      $0xf5, Y10, Y11
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y3, Y5
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y3, Y7
+	VPSHUFD      $0xf5, Y9, Y12
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y3, Y5
+	VPBROADCASTQ 112(CX), Y13
+	VPXOR        Y6, Y11, Y11
+	VPXOR        Y13, Y11, Y11
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y3, Y7
+	VPBROADCASTQ 120(CX), Y6
+	VPXOR        Y8, Y12, Y12
+	VPXOR        Y6, Y12, Y12
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y3, Y5
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y3
+	VMULPS       Y1, Y7, Y7
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y11, Y6
+	VPAND        word_80000000_all<>+0(SB), Y4, Y1
+	VPSHUFD      $0xf5, Y3, Y8
+	VPXOR        Y1, Y5, Y5
+	VPSHUFD      $0xf5, Y6, Y1
+	VPSLLD       $0x01, Y4, Y4
+	VPBROADCASTQ 128(CX), Y11
+	VPXOR        Y10, Y8, Y8
+	VPXOR        Y11, Y8, Y8
+	VBLENDVPS    Y4, Y7, Y5, Y10
+	VPBROADCASTQ 136(CX), Y11
+	VPXOR        Y9, Y1, Y1
+	VPXOR        Y11, Y1, Y1
+	VBLENDVPS    Y4, Y5, Y7, Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y1
+	VMULPS       Y2, Y10, Y10
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y5
+	VMOVUPS      Y10, 192(BX)
+	VPSHUFD      $0xf5, Y1, Y7
+	VMULPS       Y2, Y4, Y4
+	VPSHUFD      $0xf5, Y5, Y2
+	VMOVUPS      Y4, 224(BX)
+	VPBROADCASTQ 144(CX), Y4
 	VPXOR        Y3, Y7, Y7
 	VPXOR        Y4, Y7, Y7
+	VCVTPS2PD    128(BX), Y3
+	VPBROADCASTQ 152(CX), Y4
+	VPXOR        Y6, Y2, Y2
+	VPXOR        Y4, Y2, Y2
+	VMOVUPD      Y3, (AX)
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y3
+	VCVTPS2PD    144(BX), Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y4
+	VMOVUPD      Y2, 32(AX)
+	VPSHUFD      $0xf5, Y3, Y6
+	VCVTPS2PD    160(BX), Y2
+	VPSHUFD      $0xf5, Y4, Y7
+	VMOVUPD      Y2, 128(AX)
+	VPBROADCASTQ 160(CX), Y2
+	VPXOR        Y1, Y6, Y6
+	VPXOR        Y2, Y6, Y6
+	VCVTPS2PD    176(BX), Y1
+	VPBROADCASTQ 168(CX), Y2
+	VPXOR        Y5, Y7, Y7
+	VPXOR        Y2, Y7, Y7
 	VMOVUPD      Y1, 160(AX)
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y7, Y3
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y7, Y2
 	VCVTPS2PD    192(BX), Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y5
 	VMOVUPD      Y1, 64(AX)
-	VPSHUFD      $0xb1, Y3, Y3
+	VPSHUFD      $0xb1, Y2, Y2
 	VCVTPS2PD    208(BX), Y1
 	VPBROADCASTQ 176(CX), Y6
-	VPXOR        Y2, Y6, Y6
 	VPXOR        Y3, Y6, Y6
-	VPBLENDD     $0x55, Y6, Y3, Y3
+	VPXOR        Y2, Y6, Y6
+	VPBLENDD     $0x55, Y6, Y2, Y2
 	VMOVUPD      Y1, 96(AX)
-	VPSHUFD      $0xb1, Y4, Y2
+	VPSHUFD      $0xb1, Y5, Y3
 	VCVTPS2PD    224(BX), Y1
-	VPBROADCASTQ 184(CX), Y4
-	VPXOR        Y5, Y4, Y4
-	VPXOR        Y2, Y4, Y4
-	VPBLENDD     $0x55, Y4, Y2, Y2
+	VPBROADCASTQ 184(CX), Y5
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPBLENDD     $0x55, Y5, Y3, Y3
 	VMOVUPD      Y1, 192(AX)
-	VMOVUPS      Y3, 64(BX)
+	VMOVUPS      Y2, 64(BX)
 	VCVTPS2PD    240(BX), Y1
-	VMOVUPS      Y2, 96(BX)
+	VMOVUPS      Y3, 96(BX)
 	VMOVUPD      Y1, 224(AX)
 	ADDQ         $0x00000100, AX
 	DECQ         DX
@@ -3654,227 +3922,227 @@ TEXT ·NoiseStepAVX2(SB), NOSPLIT, $336-56
 
 iteration:
 	VMOVUPS      (R9), Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y3
 	VPMAXUD      word_00000001_all<>+0(SB), Y1, Y1
 	VPSRLD       $0x10, Y1, Y2
 	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
 	VPSLLD       $0x10, Y1, Y1
 	VPSRLD       $0x10, Y1, Y1
-	VPSHUFD      $0xf5, Y4, Y3
+	VPSHUFD      $0xf5, Y3, Y4
 	VCVTDQ2PS    Y2, Y2
 	VCVTDQ2PS    Y1, Y1
 	VBROADCASTSD 192(DI), Y5
-	VPXOR        Y5, Y3, Y3
+	VPXOR        Y5, Y4, Y4
 	VFMADD132PS  word_47800000_all<>+0(SB), Y1, Y2
 	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y3, Y7
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y5
 	VPSUBD       word_3f400000_all<>+0(SB), Y2, Y1
 	VPSRAD       $0x17, Y1, Y1
-	VPSHUFD      $0xf5, Y7, Y3
-	VPSLLD       $0x17, Y1, Y5
-	VPSUBD       Y5, Y2, Y5
+	VPSHUFD      $0xf5, Y5, Y6
+	VPSLLD       $0x17, Y1, Y4
+	VPSUBD       Y4, Y2, Y4
 	VBROADCASTSD 200(DI), Y2
-	VPXOR        Y2, Y3, Y3
+	VPXOR        Y2, Y6, Y6
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       word_3f800000_all<>+0(SB), Y5, Y5
+	VSUBPS       word_3f800000_all<>+0(SB), Y4, Y4
 	VBROADCASTSD 208(DI), Y2
-	VPXOR        Y2, Y4, Y4
+	VPXOR        Y2, Y3, Y3
 	VBROADCASTSS word_bdde3f22<>+0(SB), Y2
-	VFMADD213PS  word_3e77a265_all<>+0(SB), Y5, Y2
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y9
-	VFMADD213PS  word_be99914c_all<>+0(SB), Y5, Y2
-	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y5, Y2
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y6
-	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y5, Y2
-	VFMADD213PS  word_3effee57_all<>+0(SB), Y5, Y2
-	VPSHUFD      $0xf5, Y9, Y4
-	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y5, Y2
-	VFMADD213PS  word_3f80000b_all<>+0(SB), Y5, Y2
-	VPSHUFD      $0xf5, Y6, Y3
-	VFMADD213PS  word_c0000000_all<>+0(SB), Y5, Y2
-	VMULPS       Y5, Y2, Y2
-	VPBROADCASTQ 64(DI), Y5
-	VPXOR        Y7, Y4, Y4
-	VPXOR        Y5, Y4, Y4
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y4, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y3, Y3
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y4, Y2
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y4, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y6
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y4, Y2
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y4, Y2
+	VPSHUFD      $0xf5, Y3, Y7
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y4, Y2
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y4, Y2
+	VPSHUFD      $0xf5, Y6, Y8
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y4, Y2
+	VMULPS       Y4, Y2, Y2
+	VPBROADCASTQ 64(DI), Y4
+	VPXOR        Y5, Y7, Y7
+	VPXOR        Y4, Y7, Y7
 	VFMADD231PS  word_bfb17218_all<>+0(SB), Y1, Y2
 	VMAXPS       word_00000000_all<>+0(SB), Y2, Y2
 	VBROADCASTSD 216(DI), Y1
-	VPXOR        Y1, Y3, Y3
+	VPXOR        Y1, Y8, Y8
 	VSQRTPS      Y2, Y2
 	VMOVUPS      32(R9), Y1
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y3, Y11
-	VPSLLD       $0x02, Y1, Y3
-	VCVTDQ2PS    Y3, Y3
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y10
-	VMULPS       word_2f800000_all<>+0(SB), Y3, Y3
-	VMULPS       Y3, Y3, Y5
-	VPSHUFD      $0xf5, Y11, Y8
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y7
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y4
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y5
+	VPSLLD       $0x02, Y1, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y10
+	VMULPS       word_2f800000_all<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y4, Y7
+	VPSHUFD      $0xf5, Y5, Y11
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y9
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y8
 	VPSHUFD      $0xf5, Y10, Y12
-	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y5, Y7
-	VFMADD213PS  word_3da32f62_all<>+0(SB), Y5, Y4
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y7, Y9
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y7, Y8
 	VPBROADCASTQ 80(DI), Y13
-	VPXOR        Y9, Y8, Y8
-	VPXOR        Y13, Y8, Y8
-	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y5, Y7
-	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y5, Y4
-	VPBROADCASTQ 88(DI), Y9
+	VPXOR        Y3, Y11, Y11
+	VPXOR        Y13, Y11, Y11
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y7, Y9
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y7, Y8
+	VPBROADCASTQ 88(DI), Y3
 	VPXOR        Y6, Y12, Y12
-	VPXOR        Y9, Y12, Y12
-	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y5, Y7
-	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y5, Y4
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y6
-	VFMADD213PS  word_3f800000_all<>+0(SB), Y5, Y7
-	VMULPS       Y3, Y4, Y4
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y5
-	VPAND        word_80000000_all<>+0(SB), Y1, Y3
-	VPXOR        Y3, Y7, Y7
-	VPSHUFD      $0xf5, Y6, Y3
-	VPSLLD       $0x01, Y1, Y9
-	VBLENDVPS    Y9, Y4, Y7, Y8
-	VPSHUFD      $0xf5, Y5, Y1
-	VBLENDVPS    Y9, Y7, Y4, Y4
-	VMULPS       Y2, Y8, Y8
-	VPBROADCASTQ 96(DI), Y7
-	VPXOR        Y11, Y3, Y3
-	VPXOR        Y7, Y3, Y3
-	VMOVUPS      Y8, 128(R9)
-	VMULPS       Y2, Y4, Y4
-	VPBROADCASTQ 104(DI), Y2
-	VPXOR        Y10, Y1, Y1
-	VPXOR        Y2, Y1, Y1
-	VMOVUPS      Y4, 160(R9)
-	VMOVUPS      64(R9), Y2
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y1, Y8
-	VPMAXUD      word_00000001_all<>+0(SB), Y2, Y2
-	VPSRLD       $0x10, Y2, Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y7
-	VPSLLD       $0x10, Y2, Y2
-	VPSRLD       $0x10, Y2, Y2
-	VPSHUFD      $0xf5, Y8, Y3
-	VCVTDQ2PS    Y1, Y1
-	VCVTDQ2PS    Y2, Y2
-	VPSHUFD      $0xf5, Y7, Y4
-	VFMADD132PS  word_47800000_all<>+0(SB), Y2, Y1
-	VMULPS       word_2f800000_all<>+0(SB), Y1, Y1
-	VPBROADCASTQ 112(DI), Y2
-	VPXOR        Y6, Y3, Y3
-	VPXOR        Y2, Y3, Y3
-	VPSUBD       word_3f400000_all<>+0(SB), Y1, Y2
-	VPSRAD       $0x17, Y2, Y2
-	VPBROADCASTQ 120(DI), Y6
-	VPXOR        Y5, Y4, Y4
-	VPXOR        Y6, Y4, Y4
-	VPSLLD       $0x17, Y2, Y6
-	VPSUBD       Y6, Y1, Y6
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y4, Y1
-	VCVTDQ2PS    Y2, Y2
-	VSUBPS       word_3f800000_all<>+0(SB), Y6, Y6
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y3, Y3
-	VBROADCASTSS word_bdde3f22<>+0(SB), Y4
-	VFMADD213PS  word_3e77a265_all<>+0(SB), Y6, Y4
-	VPSHUFD      $0xf5, Y1, Y5
-	VFMADD213PS  word_be99914c_all<>+0(SB), Y6, Y4
-	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y6, Y4
-	VPSHUFD      $0xf5, Y3, Y9
-	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y6, Y4
-	VFMADD213PS  word_3effee57_all<>+0(SB), Y6, Y4
-	VPBROADCASTQ 128(DI), Y10
-	VPXOR        Y8, Y5, Y5
-	VPXOR        Y10, Y5, Y5
-	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y6, Y4
-	VFMADD213PS  word_3f80000b_all<>+0(SB), Y6, Y4
-	VPBROADCASTQ 136(DI), Y8
-	VPXOR        Y7, Y9, Y9
-	VPXOR        Y8, Y9, Y9
-	VFMADD213PS  word_c0000000_all<>+0(SB), Y6, Y4
-	VMULPS       Y6, Y4, Y4
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y11
-	VFMADD231PS  word_bfb17218_all<>+0(SB), Y2, Y4
-	VMAXPS       word_00000000_all<>+0(SB), Y4, Y4
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y5, Y10
-	VSQRTPS      Y4, Y4
-	VMOVUPS      96(R9), Y5
-	VPSHUFD      $0xf5, Y11, Y6
-	VPSLLD       $0x02, Y5, Y2
-	VCVTDQ2PS    Y2, Y2
-	VPSHUFD      $0xf5, Y10, Y7
-	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
-	VMULPS       Y2, Y2, Y9
-	VPBROADCASTQ 144(DI), Y8
-	VPXOR        Y1, Y6, Y6
-	VPXOR        Y8, Y6, Y6
-	VBROADCASTSS word_3a6ce193<>+0(SB), Y8
-	VBROADCASTSS word_bb96cdbe<>+0(SB), Y1
-	VPBROADCASTQ 152(DI), Y12
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y12, Y7, Y7
-	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y9, Y8
-	VFMADD213PS  word_3da32f62_all<>+0(SB), Y9, Y1
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y7, Y3
-	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y9, Y8
-	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y9, Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y7
-	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y9, Y8
-	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y9, Y1
-	VPSHUFD      $0xf5, Y3, Y6
-	VFMADD213PS  word_3f800000_all<>+0(SB), Y9, Y8
+	VPXOR        Y3, Y12, Y12
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y7, Y9
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y7, Y8
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y12, Y3
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y7, Y9
+	VMULPS       Y4, Y8, Y8
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y11, Y6
+	VPAND        word_80000000_all<>+0(SB), Y1, Y4
+	VPXOR        Y4, Y9, Y9
+	VPSHUFD      $0xf5, Y3, Y4
+	VPSLLD       $0x01, Y1, Y7
+	VBLENDVPS    Y7, Y8, Y9, Y1
+	VPSHUFD      $0xf5, Y6, Y11
+	VBLENDVPS    Y7, Y9, Y8, Y7
 	VMULPS       Y2, Y1, Y1
-	VPSHUFD      $0xf5, Y7, Y2
-	VPAND        word_80000000_all<>+0(SB), Y5, Y9
-	VPXOR        Y9, Y8, Y8
-	VPBROADCASTQ 160(DI), Y9
-	VPXOR        Y11, Y6, Y6
-	VPXOR        Y9, Y6, Y6
-	VPSLLD       $0x01, Y5, Y9
-	VBLENDVPS    Y9, Y1, Y8, Y5
-	VPBROADCASTQ 168(DI), Y11
-	VPXOR        Y10, Y2, Y2
-	VPXOR        Y11, Y2, Y2
-	VBLENDVPS    Y9, Y8, Y1, Y1
-	VMULPS       Y4, Y5, Y5
-	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y2, Y2
-	VMOVUPS      Y5, 192(R9)
-	VMULPS       Y4, Y1, Y1
-	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y6, Y6
-	VMOVUPS      Y1, 224(R9)
-	VCVTPS2PD    128(R9), Y1
-	VPSHUFD      $0xb1, Y2, Y5
-	VMOVUPD      (DX), Y2
-	VMOVUPD      (CX), Y4
-	VPBROADCASTQ 176(DI), Y8
-	VPXOR        Y3, Y8, Y8
-	VPXOR        Y5, Y8, Y8
-	VPBLENDD     $0x55, Y8, Y5, Y5
-	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
-	VCVTPS2PD    (BX), Y3
-	VPSHUFD      $0xb1, Y6, Y6
-	VADDPD       Y4, Y3, Y3
-	VBROADCASTSD (AX), Y8
-	VMULPD       Y8, Y2, Y2
-	VPBROADCASTQ 184(DI), Y8
-	VPXOR        Y7, Y8, Y8
+	VPBROADCASTQ 96(DI), Y8
+	VPXOR        Y5, Y4, Y4
+	VPXOR        Y8, Y4, Y4
+	VMOVUPS      Y1, 128(R9)
+	VMULPS       Y2, Y7, Y7
+	VPBROADCASTQ 104(DI), Y1
+	VPXOR        Y10, Y11, Y11
+	VPXOR        Y1, Y11, Y11
+	VMOVUPS      Y7, 160(R9)
+	VMOVUPS      64(R9), Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y11, Y5
+	VPMAXUD      word_00000001_all<>+0(SB), Y1, Y1
+	VPSRLD       $0x10, Y1, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y4, Y4
+	VPSLLD       $0x10, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VPSHUFD      $0xf5, Y5, Y7
+	VCVTDQ2PS    Y2, Y2
+	VCVTDQ2PS    Y1, Y1
+	VPSHUFD      $0xf5, Y4, Y8
+	VFMADD132PS  word_47800000_all<>+0(SB), Y1, Y2
+	VMULPS       word_2f800000_all<>+0(SB), Y2, Y2
+	VPBROADCASTQ 112(DI), Y1
+	VPXOR        Y3, Y7, Y7
+	VPXOR        Y1, Y7, Y7
+	VPSUBD       word_3f400000_all<>+0(SB), Y2, Y1
+	VPSRAD       $0x17, Y1, Y1
+	VPBROADCASTQ 120(DI), Y3
 	VPXOR        Y6, Y8, Y8
-	VPBLENDD     $0x55, Y8, Y6, Y6
+	VPXOR        Y3, Y8, Y8
+	VPSLLD       $0x17, Y1, Y3
+	VPSUBD       Y3, Y2, Y3
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y8, Y2
+	VCVTDQ2PS    Y1, Y1
+	VSUBPS       word_3f800000_all<>+0(SB), Y3, Y3
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y7, Y7
+	VBROADCASTSS word_bdde3f22<>+0(SB), Y6
+	VFMADD213PS  word_3e77a265_all<>+0(SB), Y3, Y6
+	VPSHUFD      $0xf5, Y2, Y8
+	VFMADD213PS  word_be99914c_all<>+0(SB), Y3, Y6
+	VFMADD213PS  word_3eac43ff_all<>+0(SB), Y3, Y6
+	VPSHUFD      $0xf5, Y7, Y9
+	VFMADD213PS  word_becc8cb7_all<>+0(SB), Y3, Y6
+	VFMADD213PS  word_3effee57_all<>+0(SB), Y3, Y6
+	VPBROADCASTQ 128(DI), Y10
+	VPXOR        Y5, Y8, Y8
+	VPXOR        Y10, Y8, Y8
+	VFMADD213PS  word_bf2aab05_all<>+0(SB), Y3, Y6
+	VFMADD213PS  word_3f80000b_all<>+0(SB), Y3, Y6
+	VPBROADCASTQ 136(DI), Y5
+	VPXOR        Y4, Y9, Y9
+	VPXOR        Y5, Y9, Y9
+	VFMADD213PS  word_c0000000_all<>+0(SB), Y3, Y6
+	VMULPS       Y3, Y6, Y6
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y9, Y3
+	VFMADD231PS  word_bfb17218_all<>+0(SB), Y1, Y6
+	VMAXPS       word_00000000_all<>+0(SB), Y6, Y6
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y8, Y8
+	VSQRTPS      Y6, Y6
+	VMOVUPS      96(R9), Y1
+	VPSHUFD      $0xf5, Y3, Y9
+	VPSLLD       $0x02, Y1, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPSHUFD      $0xf5, Y8, Y10
+	VMULPS       word_2f800000_all<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y4, Y5
+	VPBROADCASTQ 144(DI), Y11
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y11, Y9, Y9
+	VBROADCASTSS word_3a6ce193<>+0(SB), Y11
+	VBROADCASTSS word_bb96cdbe<>+0(SB), Y2
+	VPBROADCASTQ 152(DI), Y12
+	VPXOR        Y7, Y10, Y10
+	VPXOR        Y12, Y10, Y10
+	VFMADD213PS  word_bcaae2bd_all<>+0(SB), Y5, Y11
+	VFMADD213PS  word_3da32f62_all<>+0(SB), Y5, Y2
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y10, Y7
+	VFMADD213PS  word_3e81e0ee_all<>+0(SB), Y5, Y11
+	VFMADD213PS  word_bf255ddd_all<>+0(SB), Y5, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y9, Y9
+	VFMADD213PS  word_bf9de9e6_all<>+0(SB), Y5, Y11
+	VFMADD213PS  word_3fc90fdb_all<>+0(SB), Y5, Y2
+	VPSHUFD      $0xf5, Y7, Y10
+	VFMADD213PS  word_3f800000_all<>+0(SB), Y5, Y11
+	VMULPS       Y4, Y2, Y2
+	VPSHUFD      $0xf5, Y9, Y5
+	VPAND        word_80000000_all<>+0(SB), Y1, Y4
+	VPXOR        Y4, Y11, Y11
+	VPBROADCASTQ 160(DI), Y4
+	VPXOR        Y3, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPSLLD       $0x01, Y1, Y3
+	VBLENDVPS    Y3, Y2, Y11, Y1
+	VPBROADCASTQ 168(DI), Y4
+	VPXOR        Y8, Y5, Y5
+	VPXOR        Y4, Y5, Y5
+	VBLENDVPS    Y3, Y11, Y2, Y2
+	VMULPS       Y6, Y1, Y1
+	VPMULUDQ     quad_00000000cd9e8d57_all<>+0(SB), Y5, Y3
+	VMOVUPS      Y1, 192(R9)
+	VMULPS       Y6, Y2, Y2
+	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y10, Y1
+	VMOVUPS      Y2, 224(R9)
+	VCVTPS2PD    128(R9), Y2
+	VPSHUFD      $0xb1, Y3, Y5
+	VMOVUPD      (DX), Y3
+	VMOVUPD      (CX), Y4
+	VPBROADCASTQ 176(DI), Y6
+	VPXOR        Y7, Y6, Y6
+	VPXOR        Y5, Y6, Y6
+	VPBLENDD     $0x55, Y6, Y5, Y5
+	VBROADCASTSD 48(AX), Y6
+	VFMADD231PD  Y6, Y3, Y4
+	VCVTPS2PD    (BX), Y6
+	VPSHUFD      $0xb1, Y1, Y1
+	VADDPD       Y4, Y6, Y6
+	VBROADCASTSD (AX), Y7
+	VMULPD       Y7, Y3, Y3
+	VPBROADCASTQ 184(DI), Y7
+	VPXOR        Y9, Y7, Y7
+	VPXOR        Y1, Y7, Y7
+	VPBLENDD     $0x55, Y7, Y1, Y1
 	VBROADCASTSD 8(AX), Y7
-	VFMADD231PD  Y7, Y3, Y2
-	VBROADCASTSD 16(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
+	VFMADD231PD  Y7, Y6, Y3
+	VBROADCASTSD 16(AX), Y6
+	VFMADD231PD  Y6, Y3, Y4
 	VMOVUPS      Y5, (R9)
-	VBROADCASTSD 24(AX), Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 32(AX), Y3
-	VFMADD231PD  Y3, Y1, Y2
-	VMOVUPS      Y6, 32(R9)
+	VBROADCASTSD 24(AX), Y5
+	VMULPD       Y5, Y3, Y3
+	VBROADCASTSD 32(AX), Y5
+	VFMADD231PD  Y5, Y2, Y3
+	VMOVUPS      Y1, 32(R9)
 	VBROADCASTSD 40(AX), Y1
-	VFMADD231PD  Y1, Y2, Y4
-	VMOVUPD      Y2, (DX)
+	VFMADD231PD  Y1, Y3, Y4
+	VMOVUPD      Y3, (DX)
 	VPMULUDQ     quad_00000000d2511f53_all<>+0(SB), Y0, Y1
 	VMOVUPD      Y4, (CX)
-	VBROADCASTSD 48(AX), Y3
-	VFMADD231PD  Y3, Y2, Y4
+	VBROADCASTSD 48(AX), Y2
+	VFMADD231PD  Y2, Y3, Y4
 	VPADDQ       quad_0000000000000004_all<>+0(SB), Y0, Y0
 	VCVTPD2PSY   Y4, X4
 	VMOVUPS      X4, (SI)
