@@ -2,8 +2,10 @@ package figures
 
 import (
 	"bytes"
+	"fmt"
 	"image/color"
 	"io"
+	"regexp"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -335,7 +337,39 @@ func (l layout) svg() ([]byte, error) {
 	// vgsvg names the one font that it was given.
 	out = bytes.ReplaceAll(out, []byte("font-family:Liberation Sans;"), []byte(fallbackFonts))
 	// vgsvg writes images as PNG and says that they are JPEG.
-	return bytes.ReplaceAll(out, []byte("data:image/jpg;"), []byte("data:image/png;")), err
+	out = bytes.ReplaceAll(out, []byte("data:image/jpg;"), []byte("data:image/png;"))
+	return joinPaths(out), err
+}
+
+// svgPath matches a path as vgsvg writes it: where it goes, and its style.
+var svgPath = regexp.MustCompile(`<path d="([^"]*)" (style="[^"]*") />\n`)
+
+// joinPaths makes paths of one style that follow each other parts of one path, which looks the
+// same: markers and ticks are such runs, and their styles were a sixth of a page. Where paths
+// let what is below shine through, two that overlap are darker than one, so those stay.
+func joinPaths(svg []byte) []byte {
+	var out bytes.Buffer
+	var style []byte // of the path that is still open
+	end, closePath := 0, func() {
+		if style != nil {
+			fmt.Fprintf(&out, "\" %s />\n", style)
+		}
+		style = nil
+	}
+	for _, m := range svgPath.FindAllSubmatchIndex(svg, -1) {
+		next := svg[m[4]:m[5]]
+		if m[0] != end || !bytes.Equal(next, style) || bytes.Contains(next, []byte("opacity")) {
+			closePath()
+			out.Write(svg[end:m[0]])
+			out.WriteString(`<path d="`)
+			style = next
+		}
+		out.Write(svg[m[2]:m[3]])
+		end = m[1]
+	}
+	closePath()
+	out.Write(svg[end:])
+	return out.Bytes()
 }
 
 // pdf renders a PDF file, with the font in it. It goes through pdfCanvas, which repairs the

@@ -73,8 +73,14 @@ type Finding struct {
 	Read         int  `json:"rows_read"`
 	BeforeFreeze bool `json:"before_freeze"`
 	TestChanged  bool `json:"test_changed"`
+	// Known and Since are the findings by the chains from before the freeze alone, and by
+	// those since, where the cases read both; nil otherwise. Exact errors, which come out
+	// the same whenever they are computed, count in both.
+	Known *Finding `json:"known,omitempty"`
+	Since *Finding `json:"since,omitempty"`
 
-	reads []int // rows by case
+	reads        []int // rows by case
+	older, fresh int   // chains among them, from before the freeze and since
 }
 
 // Interval is a number with its confidence interval.
@@ -202,6 +208,9 @@ func Decide(claims []Claim, rows *table.Table) []Decision {
 	e := newEvidence(rows)
 	for _, c := range claims {
 		f := c.decide(e)
+		if f.older > 0 && f.fresh > 0 {
+			f.Known, f.Since = c.decideOf(rows, c.older), c.decideOf(rows, c.since)
+		}
 		note := c.Notes[string(f.Verdict)] + c.Notes["any"]
 		if f.Verdict != NotDecided {
 			note += c.Notes["decided"]
@@ -234,6 +243,9 @@ func (c Claim) decide(e *evidence) Finding {
 		for _, read := range x.read {
 			rows += read.Len()
 			f.BeforeFreeze = f.BeforeFreeze || slices.ContainsFunc(read.Rows(), c.older)
+			chains := read.Where("record", bench.CellRecord)
+			older := chains.Filter(c.older).Len()
+			f.older, f.fresh = f.older+older, f.fresh+chains.Len()-older
 		}
 		f.Read, f.reads = f.Read+rows, append(f.reads, rows)
 	}
@@ -241,6 +253,14 @@ func (c Claim) decide(e *evidence) Finding {
 		f.Verdict, f.Summary = NotDecided, c.Undecided+"; "+f.Summary
 	}
 	return f
+}
+
+// decideOf decides by the chains that are kept alone, and all that is no chain.
+func (c Claim) decideOf(rows *table.Table, keep func(table.Row) bool) *Finding {
+	f := c.decide(newEvidence(rows.Filter(func(r table.Row) bool {
+		return r.Text("record") != bench.CellRecord || keep(r)
+	})))
+	return &f
 }
 
 // decideBy decides by cases that have rows, or by the program that reads them.

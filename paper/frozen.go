@@ -57,3 +57,6 @@ func (c Claim) older(r table.Row) bool {
 	made, err := time.Parse(time.RFC3339, r.Text(bench.MadeColumn))
 	return err != nil || made.Before(c.Frozen.AsTime(time.UTC).AddDate(0, 0, 1))
 }
+
+// since is the opposite of older.
+func (c Claim) since(r table.Row) bool { return !c.older(r) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/store"
+	"hambench/bench/table"
+	"hambench/certify"
 	"hambench/models"
 	"hambench/models/datasets"
 )
@@ -159,6 +162,54 @@ func TestResultsFromBeforeTheFreezeAreMarked(t *testing.T) {
 		}
 		if f := c.decide(newEvidence(rows)); f.Read != 1 || f.BeforeFreeze != want {
 			t.Errorf("made %q: %d rows read, before the freeze %t, want 1 and %t", made, f.Read, f.BeforeFreeze, want)
+		}
+	}
+}
+
+// Where chains were run before the freeze and since, each part has a verdict of its own. What is
+// exact belongs to both, and where all chains are of one part there is nothing to tell apart.
+func TestChainsSinceTheFreezeDecideAlone(t *testing.T) {
+	day := Claims()[0].Frozen
+	at := func(days int) string { return day.AsTime(time.UTC).AddDate(0, 0, days).Format(time.RFC3339) }
+	claim := Claim{Freeze: Freeze{Frozen: day}, Cases: []Case{
+		{DataClaim: bench.DataClaim{
+			Where: map[string][]any{"record": {bench.CellRecord}}, Statistic: bench.MeanStatistic, Of: "rmse", Between: limits(1.9, 2.1),
+		}},
+		{DataClaim: bench.DataClaim{
+			Where: map[string][]any{"record": {bench.ErrorRecord}}, Statistic: bench.OrderStatistic, Of: "error", Between: limits(1.7, 2.3),
+		}},
+	}}
+	add := func(rows *table.Table, made string, rmse float64) {
+		for i := range 6 {
+			chainRow(rows, fmt.Sprint("set", i), 1, "slow", 0.1, 0.2, map[string]any{
+				"rmse": rmse + 0.01*float64(i%3-1), "made": made, "key": fmt.Sprint(made, i),
+			})
+		}
+	}
+	rows := madeUp()
+	exactRow(rows, "slow", 2, math.NaN(), 0.01, certify.Confirmed)
+	add(rows, at(-1), 3)
+	if d := Decide([]Claim{claim}, rows)[0]; d.Known != nil || d.Since != nil || !d.BeforeFreeze {
+		t.Errorf("chains from before the freeze alone: %+v", d.Finding)
+	}
+	add(rows, at(2), 2)
+	d := Decide([]Claim{claim}, rows)[0]
+	if d.Known == nil || d.Since == nil || d.Known.Verdict != Refuted || d.Since.Verdict != Confirmed {
+		t.Fatalf("%+v: before the freeze %+v, since %+v, want refuted and confirmed", d.Finding, d.Known, d.Since)
+	}
+	if d.Known.Read != 7 || d.Since.Read != 7 || d.Read != 13 {
+		t.Errorf("%d rows read, %d before the freeze and %d since", d.Read, d.Known.Read, d.Since.Read)
+	}
+	d.TestChanged = false
+	var page strings.Builder
+	if err := WriteMarkdown(&page, []Decision{d}, "quick"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"(by chains from before the freeze refuted, by those since confirmed)", "before the freeze alone: **refuted**", "since the freeze alone: **confirmed**",
+	} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page of claims lacks %q", want)
 		}
 	}
 }

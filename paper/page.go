@@ -158,11 +158,15 @@ func counts(decisions []Decision, profile, separator string) string {
 }
 
 // Mark says what a reader must know beside a verdict: that it rests on results from before
-// the freeze of its test, or that the test was changed since. It may be empty.
+// the freeze of its test, and where chains have been run since, what either say alone; or
+// that the test was changed since. It may be empty.
 func (f Finding) Mark() string {
 	switch {
 	case f.TestChanged:
 		return " (the test was changed after its freeze)"
+	case f.Since != nil:
+		return fmt.Sprintf(" (by chains from before the freeze %s, by those since %s)",
+			f.Known.Verdict, f.Since.Verdict)
 	case f.BeforeFreeze:
 		return " (before the freeze)"
 	}
