@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha1"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -479,5 +480,25 @@ func TestWidthsOfTheTheoryAreThoseOfTheTable(t *testing.T) {
 	}
 	if len(networks) < 5 {
 		t.Errorf("%d networks are compared", len(networks))
+	}
+}
+
+// The identifiers of Software Heritage in docs/results are those of the committed store and of the
+// commits that the text says made it.
+func TestIdentifiersAreThoseOfTheResults(t *testing.T) {
+	text := read(t, "../../docs/results/README.md")
+	data := read(t, "../../docs/results/store.tar.gz")
+	id := fmt.Sprintf("swh:1:cnt:%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(data), data)))
+	if !strings.Contains(text, id) {
+		t.Errorf("the store is %s, which docs/results/README.md does not say", id)
+	}
+	commits := regexp.MustCompile("`([0-9a-f]{7})`").FindAllStringSubmatch(text, -1)
+	for _, c := range commits {
+		if !strings.Contains(text, "swh:1:rev:"+c[1]) {
+			t.Errorf("no identifier of commit %s", c[1])
+		}
+	}
+	if len(commits) < 5 {
+		t.Errorf("%d commits", len(commits))
 	}
 }
