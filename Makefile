@@ -7,8 +7,8 @@ RESULTS  = docs/results
 # The run that the committed results are of.
 PUBLISHED = --profile standard --splits 5
 # Files that $(RESULTS) leaves to the page, for its size.
-ON_THE_PAGE = paths.csv orders.csv $(foreach s,orders sms-ubu quicsort energy-error midpoint-budgets,$s.png $s.txt) \
-	efficiency.png crossing.png psgld-bias.png learning-psgld.png sms-coupled.png
+ON_THE_PAGE = paths.csv orders.csv \
+	$(foreach s,orders sms-ubu svrg-ubu quicsort energy-error midpoint-budgets,$s.png $s.txt)
 BIN  := bin/hambench
 PYTHON ?= python3
 VENV = bin/venv

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -21,6 +22,12 @@ type tip struct {
 // fontStyle matches the font of a text, which a page's style sheet sets once.
 var fontStyle = regexp.MustCompile(
 	`font-family:[^;]*;font-variant:normal;font-weight:normal;font-style:normal;`)
+
+// fineNumber matches a coordinate that is finer than a tenth of a point, in the data of a path.
+var (
+	pathData   = regexp.MustCompile(` d="[^"]*"`)
+	fineNumber = regexp.MustCompile(`[0-9]+\.[0-9]{2,}`)
+)
 
 // Inline returns the figure as an SVG element for an HTML page, drawn as its file is. Title,
 // warning and caption are left to the page, and so are font and background: what is white in
@@ -42,6 +49,13 @@ func (f *Figure) Inline() (template.HTML, error) {
 	// Fonts and the ground are the page's, in light and in dark.
 	svg = fontStyle.ReplaceAll(svg, nil)
 	svg = bytes.ReplaceAll(svg, []byte("fill:#FFFFFF"), []byte("fill:none"))
+	// A tenth of a point is less than a pixel shows, and a page has a hundred thousand numbers.
+	svg = pathData.ReplaceAllFunc(svg, func(d []byte) []byte {
+		return fineNumber.ReplaceAllFunc(d, func(number []byte) []byte {
+			x, _ := strconv.ParseFloat(string(number), 64) // which the expression matches
+			return strconv.AppendFloat(nil, math.Round(10*x)/10, 'f', -1, 64)
+		})
+	})
 	width, height := float64(l.total.X), float64(l.total.Y)
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %.5g %.5g" style="--width:%.0f" `+

@@ -3,6 +3,7 @@ package figures
 import (
 	"bytes"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,9 @@ func TestInlineFiguresStateTheNumbersOfTheirPoints(t *testing.T) {
 		if k := strings.Count(got, want); k != n {
 			t.Errorf("%q is there %d times, want %d", want, k, n)
 		}
+	}
+	if fine := regexp.MustCompile(` d="[^"]*[0-9]\.[0-9]{2}`).FindString(got); fine != "" {
+		t.Errorf("a path has a number finer than a tenth of a point: %.80s", fine)
 	}
 	file, err := f.svg()
 	if err != nil {

@@ -305,7 +305,7 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 // png renders at a resolution in dots per inch; a point is a 72nd of an inch.
 func (l layout) png(dpi int) ([]byte, error) {
 	size := vgimg.UseWH(l.total.X, l.total.Y)
-	return l.render(vgimg.PngCanvas{Canvas: vgimg.NewWith(size, vgimg.UseDPI(dpi))})
+	return l.render(pngCanvas{vgimg.NewWith(size, vgimg.UseDPI(dpi))})
 }
 
 // render draws the sheet on a canvas of any format and returns its bytes. Some writers keep an

@@ -74,7 +74,7 @@ type Finding struct {
 	BeforeFreeze bool `json:"before_freeze"`
 	TestChanged  bool `json:"test_changed"`
 	// Known and Since are the findings by the chains from before the freeze alone, and by
-	// those since, where the cases read both; nil otherwise. Exact errors, which come out
+	// those since, where each case reads both; nil otherwise. Exact errors, which come out
 	// the same whenever they are computed, count in both.
 	Known *Finding `json:"known,omitempty"`
 	Since *Finding `json:"since,omitempty"`
@@ -209,7 +209,10 @@ func Decide(claims []Claim, rows *table.Table) []Decision {
 	for _, c := range claims {
 		f := c.decide(e)
 		if f.older > 0 && f.fresh > 0 {
-			f.Known, f.Since = c.decideOf(rows, c.older), c.decideOf(rows, c.since)
+			known, since := c.decideOf(rows, c.older), c.decideOf(rows, c.since)
+			if known.older > 0 && since.fresh > 0 { // else a part lacks all rows of a case
+				f.Known, f.Since = &known, &since
+			}
 		}
 		note := c.Notes[string(f.Verdict)] + c.Notes["any"]
 		if f.Verdict != NotDecided {
@@ -256,11 +259,10 @@ func (c Claim) decide(e *evidence) Finding {
 }
 
 // decideOf decides by the chains that are kept alone, and all that is no chain.
-func (c Claim) decideOf(rows *table.Table, keep func(table.Row) bool) *Finding {
-	f := c.decide(newEvidence(rows.Filter(func(r table.Row) bool {
+func (c Claim) decideOf(rows *table.Table, keep func(table.Row) bool) Finding {
+	return c.decide(newEvidence(rows.Filter(func(r table.Row) bool {
 		return r.Text("record") != bench.CellRecord || keep(r)
 	})))
-	return &f
 }
 
 // decideBy decides by cases that have rows, or by the program that reads them.

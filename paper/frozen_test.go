@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,6 +200,13 @@ func TestChainsSinceTheFreezeDecideAlone(t *testing.T) {
 	}
 	if d.Known.Read != 7 || d.Since.Read != 7 || d.Read != 13 {
 		t.Errorf("%d rows read, %d before the freeze and %d since", d.Read, d.Known.Read, d.Since.Read)
+	}
+	// A part without the rows of a case decides nothing.
+	other := claim
+	other.Cases = append(slices.Clone(claim.Cases), claim.Cases[0])
+	other.Cases[2].Where = map[string][]any{"record": {bench.CellRecord}, bench.MadeColumn: {at(-1)}}
+	if d := Decide([]Claim{other}, rows)[0]; d.Since != nil || !d.BeforeFreeze {
+		t.Errorf("a case has no chains since the freeze: %+v", d.Since)
 	}
 	d.TestChanged = false
 	var page strings.Builder

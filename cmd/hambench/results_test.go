@@ -216,9 +216,17 @@ func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
 			t.Errorf("the claims say %q: %t; README says %q: %t", of.found, strings.Contains(claims, of.found), of.says, strings.Contains(text, of.says))
 		}
 	}
-	if all := read(t, "../../docs/results/claims.md"); !strings.Contains(all, "accuracy: 1.08 times the excess, in [0.87, 1.38]") ||
-		!strings.Contains(text, "1.08 times their excess, in [0.87, 1.38]") {
-		t.Error("README does not say of leapfrog's excess what the claims say")
+	for _, of := range []struct{ file, found, says string }{
+		{"claims.md", `leapfrog-competes\].*accuracy: (\S+) times the excess, in \[(\S+), (\S+)\]`, "%s times their excess, in [%s, %s]"},
+		{"population-claims.txt", `found: (\S+), in \[(\S+), (\S+)\], \d+ data sets`, "the sum of the powers is %s, in [%s, %s]"},
+	} {
+		m := regexp.MustCompile(of.found).FindStringSubmatch(read(t, "../../docs/results/"+of.file))
+		if m == nil {
+			t.Fatalf("%s has no %s", of.file, of.found)
+		}
+		if want := fmt.Sprintf(of.says, m[1], m[2], m[3]); !strings.Contains(text, want) {
+			t.Errorf("README does not say %q", want)
+		}
 	}
 	paper := strings.Join(strings.Fields(read(t, "../../docs/paper.md")), " ")
 	for _, of := range []struct{ found, says string }{
@@ -251,11 +259,18 @@ func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
 func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 	claims, doc := read(t, "../../docs/results/claims.md"), read(t, "../../docs/paper.md")
 	said := strings.Join(strings.Fields(doc), " ")
-	type decided struct{ verdict, found string }
+	type decided struct{ verdict, found, since string }
 	of := make(map[string]decided)
+	alone := make(map[string]string) // by chains since the freeze
+	for _, c := range committedClaims(t) {
+		alone[c.ID] = "–"
+		if c.Since != nil {
+			alone[c.ID] = c.Since.Verdict + ": " + c.Since.Summary
+		}
+	}
 	row := regexp.MustCompile(`(?m)^\| \[([\w-]+)\]\(#.*\*\*(confirmed|refuted|not decided)\*\*[^|]*\| (.*) \|$`)
 	for _, m := range row.FindAllStringSubmatch(claims, -1) {
-		of[m[1]] = decided{m[2], m[3]}
+		of[m[1]] = decided{m[2], m[3], alone[m[1]]}
 	}
 	count := regexp.MustCompile(`the paper's (\d+): (\d+) confirmed, (\d+) refuted, (\d+) not decided; our own (\d+): (.*?); of others`)
 	n := count.FindStringSubmatch(claims)
@@ -270,9 +285,9 @@ func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 		t.Errorf("README does not say %q", want)
 	}
 	rows := 0
-	for _, m := range regexp.MustCompile("(?m)^\\| .*\\[`([\\w-]+)`(?:, ours)?\\] \\| (.*) \\| (confirmed|refuted|not decided) \\|$").FindAllStringSubmatch(doc, -1) {
-		if rows++; (decided{m[3], m[2]}) != of[m[1]] {
-			t.Errorf("%s: docs/paper.md has %s, %q; found was %s, %q", m[1], m[3], m[2], of[m[1]].verdict, of[m[1]].found)
+	for _, m := range regexp.MustCompile("(?m)^\\| .*\\[`([\\w-]+)`(?:, ours)?\\] \\| (.*) \\| (confirmed|refuted|not decided) \\| (.*) \\|$").FindAllStringSubmatch(doc, -1) {
+		if rows++; (decided{m[3], m[2], m[4]}) != of[m[1]] {
+			t.Errorf("%s: docs/paper.md has %q; found was %q", m[1], m[2:], of[m[1]])
 		}
 	}
 	words := regexp.MustCompile("\\[`([\\w-]+)`, (confirmed|refuted|not decided)\\]").FindAllStringSubmatch(doc, -1)
@@ -305,7 +320,7 @@ func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 			rows++
 		}
 	}
-	if rows != 9+12 || len(words) < 4 {
+	if rows != 10+12 || len(words) < 4 {
 		t.Errorf("%d rows and %d verdicts in docs/paper.md are compared", rows, len(words))
 	}
 	lags, err := csv.NewReader(strings.NewReader(read(t, "../../docs/results/autocorrelation.csv"))).ReadAll()
@@ -326,22 +341,28 @@ func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 	}
 }
 
-// The list of verdicts by edition has all claims. A verdict that rests on results from before the
-// freeze of its test stands in one column, that of later results in the other.
-func TestVerdictsByEditionAreThoseOfTheClaims(t *testing.T) {
-	var claims []struct {
-		ID, Whose, Verdict string
-		Read               int  `json:"rows_read"`
-		Before             bool `json:"before_freeze"`
-		Known, Since       *struct{ Verdict string }
-	}
+// committedClaim is a claim of docs/results/claims.json.
+type committedClaim struct {
+	ID, Whose, Verdict string
+	Read               int  `json:"rows_read"`
+	Before             bool `json:"before_freeze"`
+	Known, Since       *struct{ Verdict, Summary string }
+}
+
+func committedClaims(t *testing.T) (claims []committedClaim) {
 	if err := json.Unmarshal([]byte(read(t, "../../docs/results/claims.json")), &claims); err != nil {
 		t.Fatal(err)
 	}
-	rows := make(map[string][]string)
+	return claims
+}
+
+// The list of verdicts by edition has all claims. A verdict that rests on results from before the
+// freeze of its test stands in one column, that of later results in the other.
+func TestVerdictsByEditionAreThoseOfTheClaims(t *testing.T) {
+	claims, rows := committedClaims(t), make(map[string][]string)
 	for line := range strings.Lines(read(t, "../../docs/paper.md")) {
 		if c := strings.Split(strings.TrimSpace(line), " | "); len(c) == 5 && strings.HasPrefix(c[0], "| `") {
-			rows[strings.Trim(c[0], "|` ")] = []string{strings.Trim(c[3], "*"), strings.Trim(c[4], "| ")}
+			rows[strings.Trim(c[0], "|` ")] = []string{strings.Trim(c[3], "*"), strings.Trim(c[4], "|* ")}
 		}
 	}
 	for _, c := range claims {
