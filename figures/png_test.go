@@ -12,7 +12,9 @@ import (
 func TestPalettesKeepColours(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0))
 	few, many := image.NewRGBA(image.Rect(0, 0, 300, 200)), image.NewRGBA(image.Rect(0, 0, 300, 200))
-	at := func(from image.Image, x, y int) color.RGBA { return color.RGBAModel.Convert(from.At(x, y)).(color.RGBA) }
+	at := func(from image.Image, x, y int) color.RGBA {
+		return color.RGBAModel.Convert(from.At(x, y)).(color.RGBA)
+	}
 	for y := range 200 {
 		for x := range 300 {
 			few.SetRGBA(x, y, color.RGBA{uint8(x % 16 * 17), uint8(y % 16 * 17), 90, 255})
