@@ -1,9 +1,11 @@
 package figures
 
 import (
+	"bytes"
 	"cmp"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"io"
 	"maps"
@@ -17,21 +19,21 @@ type pngCanvas struct{ *vgimg.Canvas }
 
 // WriteTo encodes the image.
 func (c pngCanvas) WriteTo(w io.Writer) (int64, error) {
-	from := c.Image()
-	rgba, ok := from.(*image.RGBA)
-	if !ok {
-		return 0, png.Encode(w, from)
-	}
+	from := image.NewRGBA(c.Image().Bounds())
+	draw.Draw(from, from.Rect, c.Image(), from.Rect.Min, draw.Src)
+	var b bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	return 0, encoder.Encode(w, paletted(rgba))
+	if err := encoder.Encode(&b, paletted(from)); err != nil {
+		return 0, err
+	}
+	return b.WriteTo(w)
 }
 
 // paletteSize is what one byte a pixel tells apart.
 const paletteSize = 256
 
-// paletted is an opaque image in the 256 of its colours that serve it best. Of lines, markers
-// and texts only the shades of their edges are more: no pixel is off by a fifth of the scale of
-// a channel, and the mean is off by less than a thousandth.
+// paletted is an opaque image in the 256 of its colours that serve it best. Areas, lines and
+// texts have few colours, and their edges many shades, of which the rare ones become near ones.
 func paletted(from *image.RGBA) *image.Paletted {
 	pixel := func(i int) color.RGBA {
 		return color.RGBA{from.Pix[i], from.Pix[i+1], from.Pix[i+2], from.Pix[i+3]}

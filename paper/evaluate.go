@@ -280,8 +280,8 @@ func (x *evaluation) judges(r table.Row) bool {
 	ofSplit, known := x.failures[r.Key("dataset", "split")]
 	ofOracle, checked := x.failures[r.Key("oracle")]
 	by, own := r.Text("oracle"), r.Number("reference_error")
-	if own > 0 { // the record says itself what the reference failed by which it was judged
-		ofSplit, ofOracle = 0, 0
+	if own > 0 { // the record says itself what its reference failed, which may be another run's
+		ofSplit = 0
 	}
 	switch {
 	case ofSplit > 0 || ofOracle > 0 || r.Text("reference_failed") != "":

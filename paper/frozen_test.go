@@ -205,8 +205,9 @@ func TestChainsSinceTheFreezeDecideAlone(t *testing.T) {
 	other := claim
 	other.Cases = append(slices.Clone(claim.Cases), claim.Cases[0])
 	other.Cases[2].Where = map[string][]any{"record": {bench.CellRecord}, bench.MadeColumn: {at(-1)}}
-	if d := Decide([]Claim{other}, rows)[0]; d.Since != nil || !d.BeforeFreeze {
-		t.Errorf("a case has no chains since the freeze: %+v", d.Since)
+	part := other.decide(newEvidence(rows))
+	if d := Decide([]Claim{other}, rows)[0]; d.Since != nil || part.Mark() != " (in part before the freeze)" {
+		t.Errorf("a case has no chains since the freeze: %+v, %q", d.Since, part.Mark())
 	}
 	d.TestChanged = false
 	var page strings.Builder
@@ -214,7 +215,7 @@ func TestChainsSinceTheFreezeDecideAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"(by chains from before the freeze refuted, by those since confirmed)", "before the freeze alone: **refuted**", "since the freeze alone: **confirmed**",
+		"(by chains from before the freeze refuted, by those since confirmed)", "before the freeze alone: **refuted**", "since the freeze alone, and exact errors from before: **confirmed**",
 	} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page of claims lacks %q", want)

@@ -167,6 +167,8 @@ func (f Finding) Mark() string {
 	case f.Since != nil:
 		return fmt.Sprintf(" (by chains from before the freeze %s, by those since %s)",
 			f.Known.Verdict, f.Since.Verdict)
+	case f.BeforeFreeze && f.fresh > 0:
+		return " (in part before the freeze)"
 	case f.BeforeFreeze:
 		return " (before the freeze)"
 	}
