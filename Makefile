@@ -8,7 +8,8 @@ RESULTS  = docs/results
 PUBLISHED = --profile standard --splits 5
 # Files that $(RESULTS) leaves to the page, for its size.
 ON_THE_PAGE = paths.csv orders.csv \
-	$(foreach s,orders sms-ubu svrg-ubu quicsort energy-error midpoint-budgets,$s.png $s.txt)
+	$(foreach s,orders sms-ubu svrg-ubu quicsort energy-error midpoint-budgets,$s.png $s.txt) \
+	$(foreach s,efficiency crossing psgld-bias learning-psgld sms-coupled,$s.png)
 BIN  := bin/hambench
 PYTHON ?= python3
 VENV = bin/venv

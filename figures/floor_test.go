@@ -162,3 +162,20 @@ func TestCaptionSaysWhichLinesLeaveTheFloor(t *testing.T) {
 		t.Errorf("single chains are told from their floor: %q", f.Caption)
 	}
 }
+
+// Where the full batch has one step, the caption says that its floor may be none.
+func TestCaptionSaysWhereTheFloorIsOfOneStep(t *testing.T) {
+	for steps, want := range map[int]bool{1: true, 2: false} {
+		var cells []bench.Cell
+		for i, h := range []float64{0.01, 0.02, 0.05} {
+			cells = append(cells, cell("leapfrog", 0, 8, h))
+			if i < steps {
+				cells = append(cells, cell("leapfrog", 0, bench.Full, h))
+			}
+		}
+		f := figureOf(t, planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)}), stored(jobs(cells...), tenth))
+		if says := strings.Contains(f.Caption, "Of the full batch there is one step"); says != want {
+			t.Errorf("%d steps: caption %q", steps, f.Caption)
+		}
+	}
+}

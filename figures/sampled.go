@@ -332,6 +332,13 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		note("The floor of independent draws is the mean over chains of several lengths: " +
 			"shorter ones are further apart.")
 	}
+	// One step does not show whether the full batch has an error of its own there.
+	full := present(cells.Where("K", 1)).GroupBy("dataset", "model")
+	several := func(g table.Group) bool { return g.Varies("h") }
+	if len(s.floors) > 0 && len(full) > 0 && !slices.ContainsFunc(full, several) {
+		note("Of the full batch there is one step: what is measured there may be more than the " +
+			"floor, and points may lie below.")
+	}
 	// Without replicates there is no band, and nothing to say of it.
 	const band = "bands: from the smallest to the largest."
 	switch over := mixed(points); {
