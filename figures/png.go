@@ -42,7 +42,8 @@ func paletted(from *image.RGBA) *image.Paletted {
 	for i := 0; i < len(from.Pix); i += 4 {
 		counts[pixel(i)]++
 	}
-	colours := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int { // in any fixed order
+	// Any order will do, as long as it is the same each time.
+	colours := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
 		return cmp.Or(cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
 	})
 	weights, far := make([]int, len(colours)), make([]int, len(colours))
