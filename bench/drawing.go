@@ -24,7 +24,7 @@ type FigureSpec struct {
 	// fields describe.
 	Kind   string   `json:"kind,omitempty"`
 	Panels []string `json:"panels,omitempty"` // rows, then columns; default: data, batch
-	X      string   `json:"x,omitempty"`      // a setting or an observation; default: step
+	X      string   `json:"x,omitempty"`      // a setting, an observation or OnRelative; default: step
 	Lines  []string `json:"lines,omitempty"`  // default: all other settings that vary
 	Y      string   `json:"y,omitempty"`      // an observation; default: distance
 	// XScale and YScale are log or linear. By default x and distances are logarithmic, and
@@ -32,6 +32,10 @@ type FigureSpec struct {
 	XScale string `json:"x_scale,omitempty"`
 	YScale string `json:"y_scale,omitempty"`
 }
+
+// OnRelative is the value of X that shows steps over the largest stable one of their data set, as
+// the study states them: sets whose steps are decades apart stand side by side.
+const OnRelative = "relative"
 
 // Values of the axes of a figure of exact errors (kind "orders"), which shows no
 // settings or observations: X is step or OnBudget, Y any of the others. Lines is
@@ -127,6 +131,8 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 			s.Kind != table.Number
 	}):
 		return fmt.Errorf("x = %q is no number: want one, or what is observed", g.X)
+	case g.X == OnRelative && slices.ContainsFunc(jobs, func(j Job) bool { return j.Relative == 0 }):
+		return fmt.Errorf("x = %q: want all steps relative to the stable one, as stable/8", g.X)
 	}
 	for _, name := range []string{g.X, g.Y} {
 		o, err := LookupObservation(name)
@@ -159,7 +165,8 @@ func (t TableSpec) check(s Study, g FigureSpec) error {
 // read by their names.
 func checkNames(jobs []Job, lists ...[]string) error {
 	for _, name := range slices.Concat(lists...) {
-		if name == "" || slices.Contains(axisNames(), name) || slices.Contains(valueNames(), name) {
+		known := slices.Concat([]string{"", OnRelative}, axisNames(), valueNames())
+		if slices.Contains(known, name) {
 			continue
 		}
 		if !slices.ContainsFunc(jobs,

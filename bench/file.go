@@ -403,7 +403,7 @@ func (f *File) readDrawing(s section) {
 		key{name: "kind", to: &g.Kind, kind: "kind of figure",
 			words: distinct.Of(figureKinds, func(k figureKind) string { return k.name })},
 		names("panels", &g.Panels, axes), names("lines", &g.Lines, axes),
-		key{name: "x", to: &g.X, words: slices.Concat(axes, values, []string{OnBudget}),
+		key{name: "x", to: &g.X, words: slices.Concat(axes, values, []string{OnRelative, OnBudget}),
 			kind: axisOrValue},
 		key{name: "y", to: &g.Y, words: slices.Concat(values, slices.Sorted(maps.Keys(answers))),
 			kind: "value"},

@@ -25,7 +25,7 @@ type sampled struct {
 	stated            []bench.Setting // do not vary: captions state them
 	ofX               bench.Setting   // tells the points of a line apart
 	shown             bench.Observation
-	// xObserved is what the x axis shows in place of ofX, such as the gradients that a chain
+	// xObserved is what the x axis shows in place of the step, such as the gradients that a chain
 	// took; nil for ofX itself.
 	xObserved  *bench.Observation
 	logX, logY bool
@@ -101,6 +101,8 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 	x := cmp.Or(spec.X, "step")
 	if o, err := bench.LookupObservation(x); err == nil {
 		s.xObserved, x = &o, "step"
+	} else if x == bench.OnRelative {
+		s.xObserved, x = &relativeStep, "step"
 	}
 	found, err := bench.LookupSettings([]string{x}, cells)
 	if err != nil || found[0].Kind != table.Number {
@@ -129,6 +131,11 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 	}
 	return nil
 }
+
+// relativeStep is what a study's own text says of a step, and no result: its share of the largest
+// stable one.
+var relativeStep = bench.Observation{Name: bench.OnRelative, Column: "relative",
+	Label: "step η over the largest stable step"}
 
 // isUsual reports whether the cells have the number that a setting has where it is not stated.
 // Words follow from other settings, too, as the precision does from the model.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,19 @@ func TestFigureOfAStudysOwn(t *testing.T) {
 	p.Figure = &bench.FigureSpec{Panels: []string{"integrator"}, X: "friction"}
 	if f := figureOf(t, p, m); len(f.panels[0]) != 1 || len(f.panels[0][0].Series) != 2 || !strings.HasPrefix(f.legend[0].Label, "leapfrog") {
 		t.Errorf("what lines could be named by is an axis: %+v", f.legend)
+	}
+	p.Figure = &bench.FigureSpec{X: "relative"}
+	for i, j := range p.Cells { // a step of yacht, at two frictions that ran, has no place
+		if p.Cells[i].Relative = 25 * j.Cell.Step; j.Cell.Dataset == "yacht" && j.Cell.Step == 0.02 {
+			p.Cells[i].Relative = 0
+		}
+	}
+	f = figureOf(t, p, m)
+	if line := f.panels[0][0].Series[1]; !reflect.DeepEqual(line.X, []float64{0.25, 0.5}) || f.panels[0][0].X.Label != "step η over the largest stable step" || !slices.Contains(f.Data.Columns, "relative") {
+		t.Errorf("against relative steps: axis %q, x = %v, columns %v", f.panels[0][0].X.Label, line.X, f.Data.Columns)
+	}
+	if !strings.Contains(f.Caption, "2 points have no place on the axis: their step η over the largest stable step is 0, infinite, or not known.") {
+		t.Errorf("caption %q does not count yacht's", f.Caption)
 	}
 	p.Figure = &bench.FigureSpec{X: "gradients"}
 	if line := figureOf(t, p, m).panels[0][0].Series[1]; !reflect.DeepEqual(line.X, []float64{100000, 50000}) || math.Abs(line.Y[0]-0.2) > 1e-12 {

@@ -136,6 +136,7 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"lines twice":               {`x = "step"`, `lines = ["batch", "batch"]`, `mine.toml:22: figure.lines: batch stands twice`},
 		"score of classes":          {`y = "distance"`, `y = "accuracy"`, `mine.toml:21: figure: accuracy is a score of a classification: none of the data sets is one`},
 		"coupled distances":         {`y = "distance"`, `y = "coupled"`, `mine.toml:21: figure: shows cells that observe coupled, and one of these observes distance`},
+		"relative to nothing":       {`x = "step"`, `x = "relative"`, `mine.toml:21: figure: x = "relative": want all steps relative to the stable one, as stable/8`},
 		"distances of paths":        {`friction = 5`, `observe = "path"`, `mine.toml:21: figure: shows cells that observe distance, and one of these observes path`},
 		"histogram of a plane":      {`friction = 5`, `observe = "histogram"`, `mine.toml:18: fix.observe: is "histogram": model "linear" on data set "linear" has no known posterior of one parameter`},
 		"density of many":           {`friction = 5`, `observe = "density"`, `mine.toml:18: fix.observe: is "density": model "linear" on data set "linear" has 256 parameters: want 2`},
