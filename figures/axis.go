@@ -15,9 +15,8 @@ import (
 // Axes are made by builders and turned into ticks by the renderer.
 
 const (
-	// stepLabel and timeUnit name the axis of the step, sampled and exact.
-	stepLabel = "step size η"
-	timeUnit  = "simulation time"
+	// timeUnit is that of the axis of the step, sampled and exact.
+	timeUnit = "simulation time"
 	// edge is the space, in points, between the outermost steps and the edges of
 	// a panel.
 	edge = 12

@@ -61,7 +61,7 @@ const (
 
 var (
 	orders   = []float64{1, 2, 3}
-	stepAxis = axis{Label: stepLabel, Unit: timeUnit}
+	stepAxis = axis{Label: axisLabel(setting("step")), Unit: timeUnit}
 	mseAxis  = axis{Label: "mean squared error", Unit: "target variances"}
 	// quantities are what bench.FigureSpec.Y may name, and what stands against a budget. Laws
 	// and averages have a slope to compare with, as errors do; a mean squared error has none,

@@ -239,7 +239,7 @@ var sizes = [][2]float64{{302, 235}, {302, 235}, {210, 126}, {170, 122}, {145, 1
 // axes are those that all panels share, on panels of a width in points. The vertical one spans
 // the values with their bands, and the floors.
 func (s *sampled) axes(width float64) (x, y axis) {
-	x = axis{Log: s.logX, Ticks: 4, Label: strings.TrimSpace(s.ofX.Noun + " " + s.ofX.Label)}
+	x = axis{Log: s.logX, Ticks: 4, Label: axisLabel(s.ofX)}
 	switch {
 	case s.xObserved != nil:
 		x.Label = s.xObserved.Label

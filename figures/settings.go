@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"hambench/bench"
 	"hambench/bench/table"
@@ -24,6 +25,9 @@ func setting(name string) bench.Setting {
 func shownSettings() []bench.Setting {
 	return slices.DeleteFunc(bench.Settings(), func(s bench.Setting) bool { return s.Axis == "" })
 }
+
+// axisLabel names a setting along an axis: step size η.
+func axisLabel(s bench.Setting) string { return strings.TrimSpace(s.Noun + " " + s.Label) }
 
 // nameOf is a setting's name in files.
 func nameOf(s bench.Setting) string { return s.Name }
