@@ -112,7 +112,6 @@ func TestTheLossOfALinearNetwork(t *testing.T) {
 		for i := range theta {
 			theta[i]++
 		}
-		least = net.Loss(theta)
 		g, half := make([]float64, net.Dim()), make([]float64, net.Dim())
 		net.Gradient(g, theta, Rows{Lo: 0, Hi: net.Rows(), Scale: 1})
 		net.Gradient(half, theta, Rows{Lo: 0, Hi: net.Rows() / 2, Scale: 2})

@@ -78,9 +78,6 @@ func written(t *testing.T, name string, h Header) (text []byte, folder string) {
 	return b.Bytes(), folder
 }
 
-// draws are read back as chain × draw × number.
-type read map[string][]float64
-
 // wanted are the numbers of a variable in the order of chains, then of draws.
 func wanted(of func(Draw) []float64) (all []float64) {
 	for c := range header.Chains {

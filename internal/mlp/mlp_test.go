@@ -225,10 +225,10 @@ func TestDerivativesAtCombinations(t *testing.T) {
 				g, _ := n.At(x, xs, nil, nil, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				n.Gradient(want, x, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				check("the gradient alone", g, 0)
-				g, hv := n.At(x, xs, w, vs, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
+				g, _ = n.At(x, xs, w, vs, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				check("the gradient made with a product", g, together)
 				n.HessianVector(want, x, w, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
-				g, hv = n.At(x, xs, w, vs, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
+				_, hv := n.At(x, xs, w, vs, Rows{Lo: rows[0], Hi: rows[1], Scale: 2})
 				check("the product", hv, 0)
 			}
 		})
