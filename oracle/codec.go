@@ -46,7 +46,7 @@ func (r *Reference) Encode() ([]byte, error) {
 			len(r.Start[0])},
 		ChainStep: r.ChainStep, Diagnostics: r.Diagnostics, OwnError: r.OwnError,
 		CrossCheck: r.CrossCheck, Checks: r.Checks, Doublings: r.Doublings,
-		Curvature: r.curvature, Momentum: r.momentum, InvMass: r.invMass, Warm: r.warm,
+		Curvature: r.curvature, Momentum: r.momentum, InvMass: r.invMass, Warm: r.low,
 	}
 	if r.curvature != nil {
 		b.Seconds = r.Seconds
@@ -81,7 +81,7 @@ func (b *referenceBody) reference() *Reference {
 		Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, OwnError: b.OwnError,
 		CrossCheck: b.CrossCheck, Checks: b.Checks, Doublings: b.Doublings,
 		Seconds: b.Seconds, curvature: b.Curvature, momentum: b.Momentum, invMass: b.InvMass,
-		warm: b.Warm,
+		low: b.Warm,
 	}
 }
 

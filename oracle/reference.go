@@ -34,7 +34,7 @@ type Reference struct {
 	curvature []float64 // mean square of the gradient, per parameter
 	momentum  []float64 // at the end
 	invMass   []float64 // diagonal of M⁻¹; nil means the identity
-	warm      float64   // potential at the end of the warm-up
+	low       float64   // potential, as that of walk
 
 	sortOnce sync.Once
 	sorted   [][][]float64 // sorted[chain][output], ascending

@@ -31,19 +31,20 @@ const (
 	settleSteps = 1000 // at each of ¼ and ½ of the reference's step
 )
 
-// A chain is too hot whose potential lies above the end of its warm-up by more than heatLimit
-// standard deviations, which for a normal posterior of dimension d are √(d/2), and by more
-// than a share heatShare of its thermal energy, d/2. It has not overflowed, but its step is
-// unstable where it is: on yacht such a chain stayed 90 deviations up, among weights so large
-// that no step of the reference's size is stable there. The share rules from d = 10 368 on: a
-// mass that still adapts heats a chain for a while by 10 to 13 % of that energy, which is 19
-// deviations on networks of 200 units, and 32 to 38 on those of 400.
+// A chain is too hot whose potential lies above the end of the ladder, or above its lowest since
+// the burn-in, by more than heatLimit standard deviations, which for a normal posterior of
+// dimension d are √(d/2), and by more than a share heatShare of its thermal energy, d/2. It has
+// not overflowed, but its step is unstable where it is: on yacht such a chain stayed 90
+// deviations up, among weights so large that no step of the reference's size is stable there.
+// The share rules from d = 10 368 on: a mass that still adapts heats a chain for a while by 10 to
+// 13 % of that energy, which is 19 deviations on networks of 200 units, and 32 to 38 on those of
+// 400.
 const (
 	heatLimit = 12
 	heatShare = 1. / 6
 )
 
-// heatRoom is how far a chain's potential may rise above the end of its warm-up. In few
+// heatRoom is how far a chain's potential may rise above where it has been. In few
 // dimensions the potential has an exponential tail, for which 20 makes room.
 func heatRoom(dim int) float64 {
 	thermal := float64(dim) / 2
@@ -65,12 +66,12 @@ type walk struct {
 	invMass []float64 // once warmed; nil means the identity
 	halved  int       // how often the step was halved, since the chain's first attempt
 	done    int64     // steps
-	warm    float64   // potential at the end of the ramp
+	low     float64   // potential at the end of the ladder, or the lowest since the burn-in
 }
 
 // newWalk starts a chain at a prior draw, or goes on where the part before ended.
 func newWalk(b *builder, t models.Target, c, level, attempt int, before *Reference) *walk {
-	w := &walk{b: b, target: t, warm: math.Inf(1), halved: attempt}
+	w := &walk{b: b, target: t, low: math.Inf(1), halved: attempt}
 	if before == nil {
 		key := b.streamKey(fmt.Sprintf("chain/%d/%d", c, attempt))
 		w.noise = b.noise(key, noise.StreamNoise)
@@ -81,7 +82,7 @@ func newWalk(b *builder, t models.Target, c, level, attempt int, before *Referen
 		w.z = integrators.NewState(t.Dim())
 		copy(w.z.Theta, before.Start[0])
 		copy(w.z.R, before.momentum)
-		w.warmed, w.invMass, w.warm = true, before.invMass, before.warm
+		w.warmed, w.invMass, w.low = true, before.invMass, before.low
 		w.halved += b.halved(before)
 	}
 	w.step = b.spec.Step / math.Exp2(float64(w.halved))
@@ -105,11 +106,14 @@ func (w *walk) run(ctx context.Context, level int) (*Reference, error) {
 	s.Integrator().Freeze()
 	thin := w.b.thin(level) << w.halved
 	r, err := w.b.sample(w.target, func() ([]float64, error) {
+		// The ladder may end far above the posterior: on naval all chains fell by much after
+		// it, and then rose by 20 to 160 deviations for a while, below a limit from the ladder.
+		w.low = min(w.low, w.target.Potential(w.z.Theta))
 		return w.z.Theta, w.advance(ctx, s, thin)
 	})
 	if err == nil {
 		r.ChainStep, r.momentum = []float64{w.step}, slices.Clone(w.z.R)
-		r.invMass, r.warm = w.invMass, w.warm
+		r.invMass, r.low = w.invMass, w.low
 	}
 	return r, err
 }
@@ -125,7 +129,7 @@ func (w *walk) warmUp(ctx context.Context) error {
 			return err
 		}
 	}
-	w.warm = w.target.Potential(w.z.Theta)
+	w.low = w.target.Potential(w.z.Theta)
 	// What heat the ladder left has to go before the reference's friction, which may be
 	// low, takes over.
 	p := integrators.Params{Friction: max(w.b.spec.Friction, paperFriction)}
@@ -167,7 +171,7 @@ func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
 		steps -= n
 		w.done += int64(n)
 		w.b.progress(int64(n), 0)
-		if w.target.Potential(w.z.Theta) > w.warm+heatRoom(w.target.Dim()) {
+		if w.target.Potential(w.z.Theta) > w.low+heatRoom(w.target.Dim()) {
 			return &chain.DivergedError{Step: s.Counts().Steps}
 		}
 	}

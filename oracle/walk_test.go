@@ -48,7 +48,7 @@ func TestLongWideNetworksDoNotRestart(t *testing.T) {
 	if err := w.warmUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if away := (target.Potential(w.z.Theta) - w.warm) / math.Sqrt(float64(target.Dim())/2); math.Abs(away) > 6 {
+	if away := (target.Potential(w.z.Theta) - w.low) / math.Sqrt(float64(target.Dim())/2); math.Abs(away) > 6 {
 		t.Errorf("after the burn-in the potential is %.1f standard deviations from the warm-up's end", away)
 	}
 }
