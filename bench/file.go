@@ -67,6 +67,16 @@ func (l layer) over(below layer) layer {
 	return l
 }
 
+// without leaves some keys out of a layer and its blocks.
+func (l layer) without(stated settings) layer {
+	l.settings = l.settings.without(stated)
+	l.grids = slices.Clone(l.grids)
+	for i, g := range l.grids {
+		l.grids[i] = g.without(stated)
+	}
+	return l
+}
+
 // Load reads the study in a file, which may use the names of the given parts. A
 // path that does not end in .toml is the name of a built-in study.
 // The error of a mistake is one line, which begins with file, line and key. What only a
@@ -212,12 +222,14 @@ func (f *File) readBase(at place, name string, within []string) *File {
 }
 
 // inherit takes from the base what the file does not state.
-// Tables that hold settings are merged key by key; figure, table, claims and exact jobs are
-// replaced as a whole.
+// Tables that hold settings are merged key by key, and what the file states goes before the
+// blocks and profiles of its base; figure, table, claims and exact jobs are replaced as a whole.
 func (f *File) inherit(base *File) {
 	f.stated = slices.Concat(base.stated, f.stated)
+	whole := f.layers[""].settings
 	for name, below := range base.layers {
-		f.layers[name] = f.layers[name].over(below)
+		own := f.layers[name]
+		f.layers[name] = own.over(below.without(own.settings.over(whole)))
 	}
 	f.profiles = distinct.Of(slices.Concat(base.profiles, f.profiles),
 		func(p string) string { return p })

@@ -331,3 +331,20 @@ func TestFilesThatAskTheSame(t *testing.T) {
 		t.Errorf("a built-in study: %q, %v", f.asks(""), err)
 	}
 }
+
+// Blocks and profiles of a base hold settings that its other files state: a file of its own
+// would run them unasked, in place of what it says.
+func TestWhatAFileStatesGoesBeforeItsBase(t *testing.T) {
+	const text = "base = \"methods\"\n[vary]\ndata = [\"linear\"]\nintegrator = [\"leapfrog\"]\n" +
+		"K = [4]\nstep = [0.03]\n"
+	for _, name := range []string{"", "quick", "standard"} {
+		jobs := cellsOf(t, text, Profile{Name: name})
+		if len(jobs) != 1 || jobs[0].Cell.Step != 0.03 || jobs[0].Cell.Batches != 4 {
+			t.Errorf("%q: %+v, want one cell of four batches at 0.03", name, jobs)
+		}
+	}
+	own := cellsOf(t, text+"[profile.quick]\nstep = [0.04, 0.05]\n", Profile{Name: "quick"})
+	if len(own) != 2 || own[0].Cell.Step != 0.04 || own[1].Cell.Step != 0.05 {
+		t.Errorf("%+v, want the profile's own steps", own)
+	}
+}

@@ -199,15 +199,28 @@ type settings map[string]entry
 // over returns the settings with those of a weaker layer where they state none. K and
 // batch state the same, so one of them replaces the other.
 func (s settings) over(below settings) settings {
+	out := below.without(s)
+	maps.Copy(out, s)
+	return out
+}
+
+// without are the settings but those that others state: K and batch are one.
+func (s settings) without(stated settings) settings {
 	out := make(settings)
-	for k, e := range below {
-		_, k1 := s["K"]
-		_, k2 := s["batch"]
-		if !(k == "batch" && k1 || k == "K" && k2) {
+	for k, e := range s {
+		also := k
+		switch k {
+		case "batch":
+			also = "K"
+		case "K":
+			also = "batch"
+		}
+		_, same := stated[k]
+		_, other := stated[also]
+		if !same && !other {
 			out[k] = e
 		}
 	}
-	maps.Copy(out, s)
 	return out
 }
 

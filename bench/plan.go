@@ -13,6 +13,7 @@ import (
 	"hambench/bench/store"
 	"hambench/integrators"
 	"hambench/internal/distinct"
+	"hambench/models/datasets"
 	"hambench/oracle"
 )
 
@@ -252,6 +253,24 @@ func (s Study) OfOther(plans []Plan) bool {
 		}
 	}
 	return last.Asks != "" && last.Asks != s.Asks
+}
+
+// Shown has the plans of a study shown as it says now: title, figure, table and claims may be
+// edited after a run. Plans of jobs that another version of its file stated stay, and so do
+// those whose cells its figure or table cannot show.
+func (s Study) Shown(plans []Plan, data datasets.Registry) []Plan {
+	plans = slices.Clone(plans)
+	for i, p := range plans {
+		now := p
+		now.Title, now.Figure, now.Table, now.Claims = s.Title, s.Figure, s.Table, s.Claims
+		g := *cmp.Or(now.Figure, new(FigureSpec))
+		fits := g.checkCells(now.Study, data) == nil &&
+			(now.Table == nil || now.Table.check(now.Study, g) == nil)
+		if fits && p.sameStudy(Plan{Study: s}) && !s.OfOther(plans[i:i+1]) {
+			plans[i] = now
+		}
+	}
+	return plans
 }
 
 // Save writes the plans into a store, as manifests of a run.

@@ -132,3 +132,32 @@ between   = [1.7, 2.3]
 		}
 	}
 }
+
+// What a file says of its title and its claims now is shown of what is stored, but not of the
+// jobs of another version.
+func TestEditedFilesAreShownWithoutARun(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	const study = `id = "mine"
+title = "As it was run"
+[[exact]]
+problem    = "gaussian"
+integrator = "lietrotter"
+scheme     = "reshuffle"
+step       = [0.1, 0.05, 0.025]
+`
+	const claim = "[[claim]]\nid = \"order\"\ntext = \"It has order 2.\"\nstatistic = \"order\"\nof = \"error\"\nbetween = [1.7, 2.3]\n"
+	edited := strings.Replace(study, "As it was run", "As it was edited", 1)
+	inFolder(t, map[string]string{"mine.toml": study, "edited.toml": edited + claim, "other.toml": strings.Replace(edited, "0.1, ", "", 1)})
+	for _, step := range []struct{ file, title, claim string }{
+		{"edited.toml", "As it was edited", "claim order: confirmed"}, {"other.toml", "As it was run", ""}, {"mine.toml", "As it was run", ""},
+	} {
+		if code, _, stderr := call(t, "run", "mine.toml", "--out", "out"); code != exitOK {
+			t.Fatal(stderr)
+		}
+		code, stdout, stderr := call(t, "run", step.file, "--out", "out", "--figures-only")
+		page, err := os.ReadFile(filepath.Join("out", "index.html"))
+		if code != exitOK || err != nil || !strings.Contains(string(page), step.title) || !strings.Contains(stdout, step.claim) || step.claim == "" && strings.Contains(stdout, "claim order") {
+			t.Errorf("%s: exit code %d, %s%s: want %q on the page, and %q", step.file, code, stdout, stderr, step.title, step.claim)
+		}
+	}
+}

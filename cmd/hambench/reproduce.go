@@ -77,11 +77,14 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		r.plans, err = r.stored()
+		if r.plans, err = r.stored(); err != nil {
+			return err
+		}
 		for _, s := range studies {
 			r.noteOther(s, r.plans, "that")
 		}
-		return err
+		r.plans = r.shown(r.plans)
+		return nil
 	}
 	if r.plans, err = r.resolve(ctx, r.stderr); err != nil {
 		return err
@@ -100,6 +103,25 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		r.noteOther(p.Study, earlier, "this")
 	}
 	return bench.Save(r.Store, sweep.MadeHere(), r.plans)
+}
+
+// shown has the plans of a store shown as their studies' files say now: those of built-in
+// studies, whatever was selected, and the user's.
+func (r *reproduction) shown(plans []bench.Plan) []bench.Plan {
+	show := func(f *bench.File, p bench.Profile) {
+		if s, err := f.Study(p); err == nil {
+			plans = s.Shown(plans, r.keys.Source.Datasets())
+		}
+	}
+	for _, p := range plans {
+		if f, err := bench.Load(p.ID, bench.Parts{}); p.BuiltIn() && err == nil {
+			show(f, bench.Profile{})
+		}
+	}
+	if r.study != nil && !r.study.BuiltIn() {
+		show(r.study, r.asked)
+	}
+	return plans
 }
 
 // runAndDraw computes what is missing and draws. Figures are drawn from what
@@ -189,7 +211,7 @@ func (r *reproduction) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	drawer := figures.Drawer{Results: bench.NewResults(r.Store), Dir: r.out, All: all,
+	drawer := figures.Drawer{Results: bench.NewResults(r.Store), Dir: r.out, All: r.shown(all),
 		Width: table.Width()}
 	var failed []error
 	for _, p := range r.plans {
@@ -226,7 +248,7 @@ func (r *reproduction) writePage(running string) error {
 	if err != nil {
 		return err
 	}
-	return writePage(r.out, r.Store, bench.Widest(all), running)
+	return writePage(r.out, r.Store, bench.Widest(r.shown(all)), running)
 }
 
 // report prints what was drawn of a study: its table or title, notes, how many cells were
