@@ -105,6 +105,9 @@ type Report struct {
 	OnlyReference []string `json:"only_in_reference,omitempty"`
 	OnlyDraws     []string `json:"only_in_draws,omitempty"`
 	Constant      []string `json:"constant,omitempty"`
+	// Copied is a chain of the draws that the reference holds, too, "" if none: the sides are
+	// not independent then, and an acceptance says nothing of a sampler.
+	Copied string `json:"copied,omitempty"`
 	// Joint has the worst correlation, and the worst direction's scale and shape.
 	Joint []Joint `json:"joint,omitempty"`
 	Power []Power `json:"power"`
@@ -113,13 +116,17 @@ type Report struct {
 	PerGradients float64 `json:"effective_per_1000_gradients,omitempty"`
 }
 
-// Words are the verdict, and of how many of the reference's columns it is where the draws
-// are accepted without having all.
+// Words are the verdict and, where draws are accepted, of how many of the reference's columns
+// it is, if they have not all, and whether they are the reference's own.
 func (r Report) Words() string {
-	if r.Verdict == Accepted && r.Compared < r.ReferenceColumns {
-		return fmt.Sprintf("%s in %d of %d columns", r.Verdict, r.Compared, r.ReferenceColumns)
+	words := r.Verdict
+	if words == Accepted && r.Compared < r.ReferenceColumns {
+		words += fmt.Sprintf(" in %d of %d columns", r.Compared, r.ReferenceColumns)
 	}
-	return r.Verdict
+	if r.Verdict == Accepted && r.Copied != "" {
+		words += ", with draws of the reference's own"
+	}
+	return words
 }
 
 // Size is how many draws a side has. Effective is the median over the columns of the
@@ -170,7 +177,11 @@ type Test struct {
 
 // String writes the estimate and the ends of its interval.
 func (t Test) String() string {
-	return fmt.Sprintf("%.2g (%.2g to %.2g)", t.Estimate, t.Low, t.High)
+	high := "∞"
+	if t.High < math.MaxFloat64 {
+		high = fmt.Sprintf("%.2g", t.High)
+	}
+	return fmt.Sprintf("%.2g (%.2g to %s)", t.Estimate, t.Low, high)
 }
 
 // Point is the difference of the two empirical distribution functions (draws minus
@@ -316,14 +327,18 @@ func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 			for j, x := range chain {
 				i := slices.IndexFunc(x, func(v float64) bool { return math.IsNaN(v - v) })
 				if i >= 0 {
-					return ref, own, usage.Errorf("%s: chain %d, draw %d, column %s: %v: want a "+
-						"finite number", side.what, c+1, i+1, side.Names[j], x[i])
+					return ref, own, usage.Errorf("%s: %s, draw %d, column %s: %v: want a "+
+						"finite number", side.what, side.name(c), i+1, side.Names[j], x[i])
 				}
 			}
 		}
 		if err := side.checkCopies(side.what); err != nil {
 			return ref, own, err
 		}
+	}
+	both := Side{Names: ref.Names, Chains: slices.Concat(ref.Chains, own.Chains)}
+	if _, chain, copied := both.copies(); copied { // neither side has any alone
+		r.Copied = own.name(chain - len(ref.Chains))
 	}
 	return ref, own, nil
 }
@@ -384,8 +399,7 @@ func neverMoved(ref, own Side) string {
 			}
 			share := float64(equal) / float64(ref.draws())
 			if math.Pow(share, float64(len(x))) < stuckChance {
-				return fmt.Sprintf("chain %d never moved: its column %s has one value", c+1,
-					own.Names[j])
+				return fmt.Sprintf("%s never moved in column %s", own.name(c), own.Names[j])
 			}
 		}
 	}

@@ -22,17 +22,25 @@ func (s Side) name(chain int) string {
 // copies, nor are equal ones whose values are so few, and moves so rare, that independent
 // chains may agree.
 func (s Side) checkCopies(what string) error {
+	if a, b, copied := s.copies(); copied {
+		return usage.Errorf("%s: %s and %s hold the same draws: want each chain once, with a seed "+
+			"of its own", what, s.name(a), s.name(b))
+	}
+	return nil
+}
+
+// copies finds two chains that hold the same draws.
+func (s Side) copies() (a, b int, found bool) {
 	shares := sync.OnceValue(s.shares)
 	pairs := float64(len(s.Chains)*(len(s.Chains)-1)) / 2
 	for b := range s.Chains {
 		for a := range b {
 			if s.alike(a, b) && pairs*s.agreement(a, b, shares) < stuckChance {
-				return usage.Errorf("%s: %s and %s hold the same draws: want each chain once, "+
-					"with a seed of its own", what, s.name(a), s.name(b))
+				return a, b, true
 			}
 		}
 	}
-	return nil
+	return 0, 0, false
 }
 
 // common is how many draws two chains both have.

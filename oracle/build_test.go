@@ -144,6 +144,7 @@ func TestBuildRestartsChains(t *testing.T) {
 		"not finite, in the samples": func(n *scalarTarget) { n.poison = 6000 },
 		"hot, in the burn-in":        func(n *scalarTarget) { n.hot = 4100 },
 		"hot, in the samples":        func(n *scalarTarget) { n.hot = 6000 },
+		"hot, far below the ladder":  func(n *scalarTarget) { n.hot, n.fell = 6000, 3000 },
 	} {
 		spoiled := func() (models.Target, error) {
 			n := normals(1, 4)

@@ -13,8 +13,9 @@ type scalarTarget struct {
 	prior    float64
 	u, slope func(i int, x float64) float64
 	// gradients counts evaluations; number poison is NaN, and the potential
-	// is too large by 100 from number hot on, until gradient hot + 500.
-	gradients, poison, hot int
+	// is too large by 100 from number hot on, until gradient hot + 500, and by 1000
+	// before number fell.
+	gradients, poison, hot, fell int
 }
 
 func (t *scalarTarget) Dim() int      { return t.dim }
@@ -24,6 +25,9 @@ func (t *scalarTarget) Potential(theta []float64) float64 {
 	var s float64
 	if t.hot > 0 && t.gradients >= t.hot && t.gradients < t.hot+500 {
 		s = 100
+	}
+	if t.gradients < t.fell {
+		s += 1000
 	}
 	for i, x := range theta {
 		s += t.u(i, x)

@@ -52,11 +52,12 @@ sample --predictions writes them.
 
 Each column is compared in location, scale and shape, all of them in their correlations and
 along directions; effective sizes of both sides are those of each test (docs/judge.md). Draws
-of the reference's law are refused once in a hundred times, and the report says what deviation
-these draws would have shown. --page writes it as HTML with pictures, and --scorecard judges a
-folder of posteriors. Exit code 0 if accepted, 1 if refused, 3 if they decide nothing:
-too few, never moved, not mixed, or a reference whose chains fail a check. One chain twice
-is bad input. If the draws lack columns of the reference, the verdict says so.
+of the reference's law are refused at most once in a hundred times, and the report says what
+deviation these draws would have shown. --page writes it as HTML with pictures, and --scorecard
+judges a folder of posteriors. Exit code 0 if accepted, 1 if refused, 3 if they decide nothing:
+too few, never moved in a column, not mixed, or a reference whose chains fail a check. One chain
+twice on a side is bad input. If the draws lack columns of the reference, or are its own, the
+verdict says so.
 
 References of split 0 of the UCI sets come with the program; others are taken from the store
 of --out, and made there if missing, as all are with --rebuild. With --checks and no files,
@@ -149,7 +150,10 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	case o.problem != "":
 		j.Report, err = judgeProblem(files, o)
 	case o.references != nil:
-		j.Report, err = judgeFiles(o.references, files, o)
+		var ref compare.Side
+		if ref, err = draws.Read(o.references, nil); err == nil {
+			j.Report, err = judgeFiles(ref, files, o)
+		}
 	case f.dataset == "" && f.model == "":
 		err = usage.Errorf("nothing to compare with: want --reference, --posteriordb and " +
 			"--posterior, --problem, --dataset or --model")

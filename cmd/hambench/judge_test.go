@@ -20,6 +20,7 @@ import (
 
 	"hambench/compare"
 	"hambench/compare/page"
+	"hambench/internal/distinct"
 	"hambench/internal/long"
 	"hambench/models/datasets"
 	"hambench/oracle"
@@ -198,11 +199,18 @@ func TestReferencesTravelWithTheProgram(t *testing.T) {
 	if os.Getenv(datasets.EnvData) == "" {
 		t.Skip("needs the UCI files")
 	}
-	for _, set := range []string{"boston", "concrete", "energy", "yacht", "ionosphere", "vehicle"} {
+	// The chains of naval are not in their law after the usual burn-in, and fail their checks.
+	public := slices.DeleteFunc(datasets.Builtin(), func(d datasets.Dataset) bool {
+		return len(d.Files) == 0 || d.Name == "naval"
+	})
+	if len(public) != 19 {
+		t.Errorf("%d data sets have files, naval apart: want 19", len(public))
+	}
+	for _, set := range distinct.Of(public, func(d datasets.Dataset) string { return d.Name }) {
 		out := t.TempDir()
 		code, stdout, stderr := call(t, "judge", "--dataset", set, "--checks", "--out", out)
 		if code != exitOK || !strings.Contains(stdout, "(shipped with the program)") ||
-			strings.Contains(stdout, "| NO ") {
+			strings.Contains(stdout, "| no ") || !strings.Contains(stdout, "| yes ") {
 			t.Errorf("%s: exit code %d, %s%s: want the shipped reference, all checks passed; "+
 				"oracle/shipped/README.md makes it", set, code, stdout, stderr)
 		}
@@ -391,13 +399,24 @@ func TestJudgeReadsPosteriorDB(t *testing.T) {
 			put("card/"+name+"/"+of.what+".csv", text)
 		}
 	}
+	put("card/mean/broken.csv", "a.1,a.2\n0,nan\n")
 	code, stdout, stderr := call(t, "judge", "--scorecard", "card", "--posteriordb", "db", "--json")
 	var rows []page.Row
-	if err := json.Unmarshal([]byte(stdout), &rows); err != nil || code != exitFailed || len(rows) != 12 {
+	if err := json.Unmarshal([]byte(stdout), &rows); err != nil || code != exitFailed || len(rows) != 13 {
 		t.Fatalf("%v, exit code %d, %s%s", err, code, stdout, stderr)
 	}
 	for _, r := range rows {
-		right := r.Of == "right.csv" || r.Of == "half_of_the_reference.json"
+		half := r.Of == "half_of_the_reference.json"
+		if (r.Copied != "") != half || strings.HasSuffix(r.Words(), "draws of the reference's own") != half {
+			t.Errorf("%s, %s: %s, copied %q", r.Posterior, r.Of, r.Words(), r.Copied)
+		}
+		if r.Of == "broken.csv" { // which hides nothing beside it
+			if r.Verdict != unreadable || r.Why != "the draws: card/mean/broken.csv, draw 1, column a[2]: NaN: want a finite number" {
+				t.Errorf("bad input: %s, %s", r.Verdict, r.Why)
+			}
+			continue
+		}
+		right := r.Of == "right.csv" || half
 		if right != (r.Verdict == compare.Accepted) || !right && !strings.HasPrefix(r.Why, "column a[1]: ") {
 			t.Errorf("%s, %s: %s, %s", r.Posterior, r.Of, r.Verdict, r.Why)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,8 +18,8 @@ import (
 
 // scorecard judges a folder of posteriors, a folder each: a file or store whose name begins
 // with reference, and sets of draws in any others. With posteriordb, a posterior without
-// reference has that of its name. It is an error if any draws are refused, or, if none are, if
-// some decide nothing.
+// reference has that of its name. It is an error if any draws are refused or, if none are, if
+// some cannot be read, or decide nothing.
 func (f *selection) scorecard(folder string, o judgeOptions) error {
 	posteriors, err := os.ReadDir(folder)
 	if err != nil {
@@ -48,7 +49,8 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 	for _, bad := range []struct {
 		verdict string
 		is      error
-	}{{compare.Refused, errRefused}, {compare.Undecided, oracle.ErrUndecided}} {
+	}{{compare.Refused, errRefused}, {unreadable, usage.Errorf("bad input")},
+		{compare.Undecided, oracle.ErrUndecided}} {
 		for _, r := range rows {
 			if r.Verdict == bad.verdict && err == nil {
 				err = fmt.Errorf("%s, %s: %w: %s", r.Posterior, r.Of, bad.is, r.Why)
@@ -57,6 +59,9 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 	}
 	return err
 }
+
+// unreadable stands for the verdict on draws that are bad input: those beside them are judged.
+const unreadable = "bad input"
 
 // scored judges the draws of one posterior.
 func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row, err error) {
@@ -79,9 +84,15 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 		return nil, usage.Errorf("scorecard: %s has no file whose name begins with reference",
 			folder)
 	}
+	ref, err := draws.Read(references, nil)
+	if err != nil {
+		return nil, err
+	}
 	for _, file := range own {
-		r, err := judgeFiles(references, []string{file}, o)
-		if err != nil {
+		r, err := judgeFiles(ref, []string{file}, o)
+		if bad := new(usage.Error); errors.As(err, &bad) {
+			r = compare.Report{Verdict: unreadable, Why: err.Error()}
+		} else if err != nil {
 			return nil, err
 		}
 		rows = append(rows, page.Row{Posterior: name, Of: filepath.Base(file), Report: r})
@@ -89,12 +100,8 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 	return rows, nil
 }
 
-// judgeFiles compares the draws of files with those of references.
-func judgeFiles(references, files []string, o judgeOptions) (r compare.Report, err error) {
-	ref, err := draws.Read(references, nil)
-	if err != nil {
-		return r, err
-	}
+// judgeFiles compares the draws of files with those of a reference.
+func judgeFiles(ref compare.Side, files []string, o judgeOptions) (r compare.Report, err error) {
 	own, err := o.read(files, nil)
 	if err != nil {
 		return r, err
