@@ -109,8 +109,8 @@ var ratioClasses = []struct {
 }{
 	{1. / 3, "map: random orders leave less than ⅓ of independent batches' error",
 		style{Color: axisGrey, Marker: "open circle"}},
-	{2. / 3, "⅓ to ⅔", style{Color: selfGrey, Marker: "square"}},
-	{math.Inf(1), "⅔ or more", style{Color: ink, Marker: "diamond"}},
+	{2. / 3, "map: ⅓ to ⅔", style{Color: selfGrey, Marker: "square"}},
+	{math.Inf(1), "map: ⅔ or more", style{Color: ink, Marker: "diamond"}},
 }
 
 // drawRegimes makes the figure of the two laws, and the table of exponents.

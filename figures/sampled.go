@@ -313,13 +313,17 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	if text := strings.Join(distinct.Of(cells.Rows(), state), " or "); text != "" {
 		note("%s.", text)
 	}
-	// B and K are the letters of panels' titles.
-	text := "B: rows per mini-batch, K: mini-batches per epoch"
-	mini := cells.Filter(func(r table.Row) bool { return r.Number("K") > 1 })
-	if schemes := mini.Values("scheme"); len(schemes) > 0 {
-		text += " (" + strings.Join(distinct.Of(schemes, table.Value.Text), ", ") + ")"
+	// B and K are the letters of panels' titles, or of lines' names.
+	lettered := func(s bench.Setting) bool { return s.Name == "batch" || s.Name == "K" }
+	if slices.ContainsFunc(slices.Concat(s.ofRows, s.ofColumns, s.ofLines, s.stated,
+		[]bench.Setting{s.ofX}), lettered) {
+		text := "B: rows per mini-batch, K: mini-batches per epoch"
+		mini := cells.Filter(func(r table.Row) bool { return r.Number("K") > 1 })
+		if schemes := mini.Values("scheme"); len(schemes) > 0 {
+			text += " (" + strings.Join(distinct.Of(schemes, table.Value.Text), ", ") + ")"
+		}
+		note("%s.", text)
 	}
-	note("%s.", text)
 	// Points that have results, and no place on an axis.
 	var noX, noY int
 	var points []*table.Table
@@ -353,8 +357,8 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		note("Lines: median of the finite ones of up to %d chains, which differ in %s; %s",
 			s.most, strings.Join(over, ", "), band)
 	case s.most > 1:
-		note("Lines: median of the chains that stayed finite, of %d splits (seeds where a set has "+
-			"no splits); %s", s.most, band)
+		note("Lines: median of the chains that stayed finite, of %d %s; %s", s.most,
+			replicates(points), band)
 	default:
 		note("One split: no bands.")
 	}
@@ -374,6 +378,20 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 			s.shown.Label)
 	}
 	return notes
+}
+
+// replicates are what tells the chains of the points apart.
+func replicates(points []*table.Table) string {
+	vary := func(column string) bool {
+		return slices.ContainsFunc(points, func(t *table.Table) bool { return t.Varies(column) })
+	}
+	switch splits, seeds := vary("split"), vary("seed"); {
+	case splits && seeds:
+		return "splits (seeds where a set has no splits)"
+	case seeds:
+		return "seeds"
+	}
+	return "splits"
 }
 
 // mixed names what the results of any of the groups differ in, besides splits and seeds: over

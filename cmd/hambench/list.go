@@ -119,8 +119,8 @@ func listing(name string) (header []string, rows [][]string) {
 				return []string{d.Name, source, d.About}
 			})
 	case "integrators":
-		header = []string{"integrator", "weak order", "ergodic order", "gradients",
-			"Hessian-vector", "normals", "quasi-symplectic", "tested", "about"}
+		header = []string{"integrator", "claimed weak order", "claimed ergodic order",
+			"gradients", "Hessian-vector", "normals", "quasi-symplectic", "tested", "about"}
 		rows = rowsOf(integrators.Builtin(), func(m integrators.Integrator) []string {
 			determinant, limit := integrators.Structure(m)
 			q := m.Claims
@@ -177,7 +177,15 @@ func listing(name string) (header []string, rows [][]string) {
 		if err != nil {
 			panic(err)
 		}
-		studies = append(studies, bench.Study{ID: id, Title: f.Title})
+		var p bench.Profile
+		if slices.Contains(f.Profiles(), quick.asked.Name) {
+			p.Name = quick.asked.Name
+		}
+		s, err := f.Study(p)
+		if err != nil {
+			panic(err)
+		}
+		studies = append(studies, s)
 	}
 	return []string{"study", "cells in quick", "about"}, rowsOf(studies,
 		func(s bench.Study) []string {
