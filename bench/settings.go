@@ -494,6 +494,10 @@ type Observation struct {
 	// Shown says that a table that does not say what it shows has it, where any result
 	// does.
 	Shown bool `json:"shown"`
+	// Error and Known are the observations of its standard error, and of what it estimates,
+	// which are called as their columns; "" for what has none.
+	Error string `json:"error,omitempty"`
+	Known string `json:"known,omitempty"`
 	// Task is the only task whose results have it; nil: all tasks.
 	Task *datasets.Task `json:"task,omitempty"`
 
@@ -526,7 +530,8 @@ var observations = []Observation{
 	{Name: "lag1", Column: "lag1", Label: "lag-1 autocorrelation", Digits: 3, Shown: true},
 	{Name: "coupled", Column: "coupled", Label: "difference of means at η and at η/2", Digits: 3,
 		Shown: true},
-	{Name: "llc", Column: "llc", Label: "nβ(L̄ − L₀)", Digits: 3, Shown: true},
+	{Name: "llc", Column: "llc", Label: "nβ(L̄ − L₀)", Digits: 3, Shown: true, Error: "llc_se",
+		Known: "llc_known"},
 	{Name: "llc_se", Column: "llc_se", Label: "standard error of nβ(L̄ − L₀)", Digits: 3,
 		Shown: true},
 	{Name: "llc_known", Column: "llc_known", Label: "learning coefficient", Digits: 3,

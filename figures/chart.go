@@ -40,6 +40,9 @@ type chart struct {
 	// y is the value of a row; NaN leaves it out of the median, and a point of no values out
 	// of the line, which then has a gap.
 	y func(table.Row) float64
+	// err is the standard error of a row's value, which makes the band of a point of one row; nil
+	// for values without.
+	err func(table.Row) float64
 	// name is that of a line in the legend, by any row of it.
 	name func(table.Row) string
 }
@@ -153,6 +156,10 @@ func (g *grid) point(t *table.Table, line int) point {
 	}
 	p.mean, p.sd = stat.MeanStdDev(finite, nil)
 	p.low, p.y, p.high = spread(finite)
+	if g.err != nil && t.Len() == 1 {
+		e := g.err(t.Rows()[0])
+		p.low, p.high = p.y-e, p.y+e
+	}
 	there := present(t)
 	p.lost = float64(lost(there)) / float64(max(1, there.Len()))
 	return p

@@ -59,7 +59,7 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		s.shown.Label += " to the oracle"
 	}
 	// Settings become the columns that tell their values apart: an integrator's are two.
-	s.grid = chart{
+	c := chart{
 		rows: bench.ColumnsOf(s.ofRows...), columns: bench.ColumnsOf(s.ofColumns...),
 		lines: bench.ColumnsOf(s.ofLines...), x: s.ofX.Columns(),
 		at: func(t *table.Table) float64 { return s.place(p, t) },
@@ -67,7 +67,11 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		name: func(r table.Row) string {
 			return bench.TextOf(s.ofLines, r, slices.Concat(s.ofRows, s.ofColumns)...)
 		},
-	}.arrange(cells, nil)
+	}
+	if s.shown.Error != "" {
+		c.err = func(r table.Row) float64 { return r.Number(s.shown.Error) }
+	}
+	s.grid = c.arrange(cells, nil)
 	if judged {
 		measured := paper.Floors(cells)
 		for _, p := range s.all() {
@@ -220,6 +224,10 @@ func (s *sampled) figure(d *drawing) *Figure {
 		return s.names[i] + order
 	}, s.style)
 	f.legend = append(f.legend, s.floorEntries()...)
+	if slices.ContainsFunc(s.all(), func(p *facet) bool { return s.known(p) != nil }) {
+		estimated, _ := bench.LookupObservation(s.shown.Known)
+		f.legend = append(f.legend, legendEntry{Label: estimated.Label, Style: knownStyle})
+	}
 	if s.anyLost {
 		f.legend = append(f.legend, legendEntry{
 			Label: "share of chains that diverged", Style: style{Color: ink}, Lost: 0.6})
@@ -251,6 +259,9 @@ func (s *sampled) axes(width float64) (x, y axis) {
 	for _, f := range s.floors {
 		ys = append(append(ys, f.self.mean), f.medians()...)
 	}
+	for _, p := range s.all() {
+		ys = append(ys, s.known(p)...)
+	}
 	y = y.over(ys).padded(0.06)
 	if s.anyLost {
 		y.Lost = "diverged"
@@ -276,9 +287,30 @@ func (s *sampled) drawn(p *facet, x, y axis) *panel {
 	if p == nil {
 		return nil
 	}
-	out := s.draw(p, x, y, s.style, s.floors[p].curves(x, s.style)...)
+	behind := s.floors[p].curves(x, s.style)
+	for _, v := range s.known(p) {
+		behind = append(behind, curve{Name: "known", Style: knownStyle,
+			X: []float64{x.Low, x.High}, Y: []float64{v, v}})
+	}
+	out := s.draw(p, x, y, s.style, behind...)
 	out.Title = s.title(p)
 	return out
+}
+
+// knownStyle is that of what an estimate estimates.
+var knownStyle = style{Color: ink, Width: 0.7}
+
+// known are the values that the chains of a panel estimate, where they are known.
+func (s *sampled) known(p *facet) (values []float64) {
+	if s.shown.Known == "" {
+		return nil
+	}
+	for _, v := range p.Values(s.shown.Known) {
+		if x := v.Number(); isFinite(x) {
+			values = append(values, x)
+		}
+	}
+	return values
 }
 
 // title names a panel by the settings that tell panels apart.
@@ -359,6 +391,8 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	case s.most > 1:
 		note("Lines: median of the chains that stayed finite, of %d %s; %s", s.most,
 			replicates(points), band)
+	case s.err != nil:
+		note("Bands: from a standard error below to one above, autocorrelation included.")
 	default:
 		note("One split: no bands.")
 	}
@@ -450,6 +484,9 @@ func (s *sampled) records() (out Records) {
 			row = append(row, at.x)
 		}
 		there, self := present(at.Table), selves[p]
+		if s.err != nil && at.Len() == 1 { // the band is no spread of chains
+			at.low, at.high = at.y, at.y
+		}
 		out.add(append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
 			self.mean, self.low, self.high, at.y, at.low, at.high,
 			float64(lost(there))/float64(there.Len()), s.floors[p].of(at.line, at.x))...)

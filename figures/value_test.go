@@ -92,6 +92,30 @@ func TestFigureOfAStudysOwn(t *testing.T) {
 	}
 }
 
+// An estimate of one chain stands with its standard error, beside what it estimates.
+func TestEstimatesHaveTheirErrors(t *testing.T) {
+	p, m := ownStudy(t)
+	p.Cells = slices.DeleteFunc(p.Cells, func(j bench.Job) bool { return j.Cell.Split > 0 || j.Cell.Friction != 5 })
+	p.Figure = &bench.FigureSpec{Panels: []string{"data"}, Y: "llc"}
+	m = m.changed(func(r *bench.Result) {
+		r.Scores = map[string]float64{"llc": 3 + 10*r.Cell.Step, "llc_se": r.Cell.Step, "llc_known": 4.5}
+	})
+	f := figureOf(t, p, m)
+	panel := f.panels[0][0]
+	known, line := panel.Series[0], panel.Series[1]
+	if !reflect.DeepEqual(known.Y, []float64{4.5, 4.5}) || panel.Y.High < 4.5 || f.legend[1].Label != "learning coefficient" {
+		t.Errorf("%+v on an axis to %v, legend %+v: want the coefficient across the panel", known, panel.Y.High, f.legend)
+	}
+	for i, h := range line.X {
+		if math.Abs(line.High[i]-line.Y[i]-h) > 1e-12 || math.Abs(line.Y[i]-line.Low[i]-h) > 1e-12 {
+			t.Errorf("at η = %v the band goes from %v to %v around %v", h, line.Low[i], line.High[i], line.Y[i])
+		}
+	}
+	if !strings.Contains(f.Caption, "Bands: from a standard error below to one above") {
+		t.Errorf("caption %q does not say what bands are", f.Caption)
+	}
+}
+
 func TestTableOfAStudysOwn(t *testing.T) {
 	p, m := ownStudy(t)
 	p.Table = &bench.TableSpec{Rows: []string{"data", "step"}, Columns: []string{"friction"}, Values: []string{"rmse", "distance"}, Note: "A note."}
