@@ -42,7 +42,7 @@ type Parts interface {
 // PartNames returns the names under which a build of the spec keeps its pieces.
 func (s Spec) PartNames() []string {
 	var names []string
-	for level := range maxDoublings + 1 {
+	for level := range maxBurned + maxDoublings + 1 {
 		for c := range s.Chains {
 			names = append(names, partName(chainName(c), level))
 		}
@@ -56,7 +56,7 @@ const crossCheckName = "cross-check"
 func chainName(c int) string { return fmt.Sprintf("chain-%d", c) }
 
 // partName is the name of what a chain does at a level: its first samples at 0, and
-// as much simulation time again as in all levels before at each further one.
+// as much simulation time again as in all levels before, or in its burn-in, at each further one.
 func partName(chain string, level int) string {
 	if level == 0 {
 		return chain
@@ -69,8 +69,9 @@ func partName(chain string, level int) string {
 const maxAttempts = 6
 
 // Build runs the chains of a reference, each from a prior draw of its own,
-// and a Metropolis-corrected chain that checks them. While their own error is above the
-// spec's MaxError, or they have not mixed, all of them go on for as long again, and every
+// and a Metropolis-corrected chain that checks them. While their potential still drifts,
+// what they have sampled is burn-in, and they begin anew where they are. While their own error is
+// above the spec's MaxError, or they have not mixed, all of them go on for as long again, and every
 // second sample is dropped; the corrected chain does so until it has enough effective samples
 // to check something.
 // Each chain's random streams come only from the spec's key and the chain's number.
@@ -95,6 +96,9 @@ type builder struct {
 
 	chains     []*Reference // of one chain each, by their last parts
 	crossCheck *Reference   // of the Metropolis-corrected sampler
+	// burned and crossBurned are how many levels of the chains, and of the cross-check, were
+	// burn-in.
+	burned, crossBurned int
 
 	mu          sync.Mutex
 	done, total int64
@@ -120,8 +124,15 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 			return nil, err
 		}
 		r := b.assemble(level)
-		chains = r.tooShort() && level < maxDoublings
-		cross = r.CrossCheck.ESS.Mean < r.minCrossCheckESS() && crossLevel < maxDoublings
+		if level == b.burned && level < maxBurned && r.drifts() {
+			level, crossLevel = level+1, crossLevel+1
+			b.burned, b.crossBurned, b.crossCheck = level, crossLevel, nil
+			chains, cross = true, true
+			continue
+		}
+		chains = r.tooShort() && r.Doublings < maxDoublings
+		cross = r.CrossCheck.ESS.Mean < r.minCrossCheckESS() &&
+			crossLevel-b.crossBurned < maxDoublings
 		if !chains && !cross {
 			r.Checks = r.verify()
 			return r, nil
@@ -135,8 +146,9 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 	}
 }
 
-// thin is the number of steps between two samples at a level.
-func (b *builder) thin(level int) int { return b.spec.Thin << max(level-1, 0) }
+// thin is the number of steps between two samples at a level that so many others of burn-in
+// came before.
+func (b *builder) thin(level, burned int) int { return b.spec.Thin << max(level-burned-1, 0) }
 
 // unit is what one worker does in one piece.
 type unit func(ctx context.Context, t models.Target) error
@@ -151,7 +163,7 @@ func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []un
 		for c := range b.spec.Chains {
 			steps := b.chainSteps(level, b.halved(b.chains[c]))
 			total += steps
-			all = append(all, b.part(&b.chains[c], partName(chainName(c), level), steps,
+			all = append(all, b.part(&b.chains[c], partName(chainName(c), level), steps, level == b.burned,
 				func(ctx context.Context, t models.Target) (*Reference, error) {
 					return b.runChain(ctx, t, c, level)
 				}))
@@ -161,10 +173,11 @@ func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []un
 		steps := b.crossCheckSteps(crossLevel)
 		total += steps
 		check := b.part(&b.crossCheck, partName(crossCheckName, crossLevel), steps,
+			crossLevel == b.crossBurned,
 			func(ctx context.Context, t models.Target) (*Reference, error) {
 				return b.runCrossCheck(ctx, t, crossLevel)
 			})
-		if crossLevel > 0 {
+		if crossLevel > b.crossBurned {
 			all = append(all, check)
 		} else {
 			first := all[0]
@@ -183,14 +196,14 @@ func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []un
 // part is the unit that runs a chain's next part, or takes it from an earlier build,
 // and adds it to the chain.
 func (b *builder) part(
-	to **Reference, name string, steps int64,
+	to **Reference, name string, steps int64, first bool,
 	run func(ctx context.Context, t models.Target) (*Reference, error),
 ) unit {
 	return func(ctx context.Context, t models.Target) (err error) {
 		defer child.Catch(&err)
 		p, err := b.kept(name, steps, func() (*Reference, error) { return run(ctx, t) })
 		if err == nil {
-			*to = extended(*to, p)
+			*to = extended(*to, p, first)
 		}
 		return err
 	}
@@ -220,9 +233,14 @@ func (b *builder) run(ctx context.Context, units []unit) error {
 }
 
 // extended returns a chain that is continued by a part of as many samples and as
-// much simulation time, without every second sample.
-func extended(before, part *Reference) *Reference {
+// much simulation time, without every second sample. What came before a first part is none of
+// its samples.
+func extended(before, part *Reference, first bool) *Reference {
 	if before == nil {
+		return part
+	}
+	if first {
+		part.Seconds += before.Seconds
 		return part
 	}
 	part.Draws[0] = everySecond(slices.Concat(before.Draws[0], part.Draws[0]))
@@ -300,7 +318,7 @@ func (b *builder) halved(chain *Reference) int {
 // chainSteps is the number of steps that a part of a chain takes whose step was
 // halved as often.
 func (b *builder) chainSteps(level, halved int) int64 {
-	steps := int64(b.spec.Samples*b.thin(level)) << halved
+	steps := int64(b.spec.Samples*b.thin(level, b.burned)) << halved
 	if level == 0 {
 		steps += rampRungs*rampSteps + 2*settleSteps + int64(b.spec.BurnIn)<<halved
 	}
@@ -316,7 +334,7 @@ func (b *builder) streamKey(name string) uint64 {
 // assemble joins the chains to a reference, with what can be said of it.
 func (b *builder) assemble(level int) *Reference {
 	r := &Reference{Spec: b.spec, Seconds: b.crossCheck.Seconds,
-		CrossCheck: b.crossCheck.CrossCheck, Doublings: level}
+		CrossCheck: b.crossCheck.CrossCheck, Burned: b.burned, Doublings: level - b.burned}
 	for _, p := range b.chains {
 		r.Draws, r.Start = append(r.Draws, p.Draws...), append(r.Start, p.Start...)
 		r.Potential = append(r.Potential, p.Potential...)

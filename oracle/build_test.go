@@ -361,3 +361,57 @@ func (c *counter) Save(name string, body []byte) error {
 	}
 	return c.memory.Save(name, body)
 }
+
+// far starts its chains equally far from where the posterior is.
+type far struct{ *scalarTarget }
+
+func (far) DrawPrior(dst []float64) {
+	for i, x := range dst {
+		dst[i] = math.Copysign(200, x)
+	}
+}
+
+// What chains sample on their way to their law is burn-in, whatever the spec says of it; a build
+// that is interrupted there ends as one that is not.
+func TestChainsThatStillDriftBurnIn(t *testing.T) {
+	spec := quickSpec()
+	spec.Chains = 5
+	distant := func() (models.Target, error) { return far{normals(0.02, 4)}, nil }
+	whole, err := Build(t.Context(), distant, spec, Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole.Burned == 0 || whole.Burned == maxBurned || whole.potentialRHat() > maxPotentialRHat {
+		t.Errorf("%d times burn-in, split-R̂ %.3f of the potential: want some, and chains that have mixed", whole.Burned, whole.potentialRHat())
+	}
+	for c, draws := range whole.Draws {
+		for i, x := range draws {
+			if math.Abs(float64(x[0])) > 5/math.Sqrt(0.02) {
+				t.Errorf("chain %d, draw %d: %v is none of the posterior's", c, i, x[0])
+			}
+		}
+	}
+	parts := memory{}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err = Build(ctx, distant, spec, Options{Parts: parts, Progress: func(_, _ int64) {
+		if parts["chain-1-1"] != nil {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want context.Canceled", err)
+	}
+	resumed, err := Build(t.Context(), distant, spec, Options{Parts: parts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "interrupted and continued", whole, resumed)
+	body, err := whole.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, err := Decode(body); err != nil || read.Burned != whole.Burned {
+		t.Errorf("read back: %v", err)
+	}
+}

@@ -1,6 +1,11 @@
 package oracle
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // Check is one verified property of a reference: Value must lie in [Low, High].
 type Check struct {
@@ -33,8 +38,26 @@ const (
 	crossCheckESS = 100
 )
 
-// maxSplitRHat is the limit of the outputs' split-R̂ at its 95th percentile.
-const maxSplitRHat = 1.05
+// maxSplitRHat is the limit of the outputs' split-R̂ at its 95th percentile, maxPotentialRHat
+// that of the potential's.
+const maxSplitRHat, maxPotentialRHat = 1.05, 1.1
+
+// potentialRHat is the split-R̂ of the one number that sees every parameter.
+func (r *Reference) potentialRHat() float64 { return rHat(rankNormalised(halves(r.Potential))) }
+
+// drifts reports whether the chains are still on their way: their potential has not mixed, and in
+// its second half it is lower than in its first, or higher, by more than chains differ in that
+// (Student's test at 5 %). Chains that are slow, but in their law, go either way.
+func (r *Reference) drifts() bool {
+	changes := make([]float64, len(r.Potential))
+	for c, u := range r.Potential {
+		changes[c] = stat.Mean(u[len(u)/2:], nil) - stat.Mean(u[:len(u)/2], nil)
+	}
+	n := float64(len(changes))
+	mean, sd := stat.MeanStdDev(changes, nil)
+	limit := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+	return r.potentialRHat() > maxPotentialRHat && math.Abs(mean) > limit*sd/math.Sqrt(n)
+}
 
 // tooShort reports whether a longer simulation would mend what is wrong: the error of the
 // reference's own is above MaxError, or its chains have not mixed.
@@ -59,14 +82,13 @@ func (r *Reference) verify() []Check {
 	apart, expected, sd := halvesDistance(r.Draws)
 	cross := r.CrossCheck
 	atMost := func(mean, sd float64) float64 { return mean + r.MaxError + oneInAHundred*sd }
-	potential := rankNormalised(halves(r.Potential))
 	most := float64(r.Samples) * math.Log10(float64(r.Samples)) // of antithetic draws
 	return []Check{
 		newCheck("restarts with half the step", restarts, 0, float64(r.Chains)),
 		newCheck(OwnErrorCheck, r.OwnError.Upper, 0, r.MaxError),
 		newCheck("split-R̂ of outputs, 95th percentile", r.Diagnostics.SplitRHat.P95, 0,
 			maxSplitRHat),
-		newCheck("split-R̂ of the potential", rHat(potential), 0, 1.1),
+		newCheck("split-R̂ of the potential", r.potentialRHat(), 0, maxPotentialRHat),
 		newCheck("self-distance, mean", self.Mean, implied.mean-copiesSpread*implied.sd,
 			atMost(implied.mean, implied.sd)),
 		newCheck("distance of the chains' halves", apart, 0, atMost(expected, sd)),

@@ -29,6 +29,7 @@ type referenceBody struct {
 	Checks      []Check     `json:"checks"`
 	Arrays      []byte      `json:"arrays"`
 	OwnError    OwnError    `json:"own_error"`
+	Burned      int         `json:"burned,omitempty"`
 	Doublings   int         `json:"doublings"`
 	// Of a part of a chain whose reference is under way; for whole references,
 	// Seconds stands in the record.
@@ -45,7 +46,7 @@ func (r *Reference) Encode() ([]byte, error) {
 		Spec: r.Spec, Shape: shape{len(r.Draws), len(r.Draws[0]), len(r.Draws[0][0]),
 			len(r.Start[0])},
 		ChainStep: r.ChainStep, Diagnostics: r.Diagnostics, OwnError: r.OwnError,
-		CrossCheck: r.CrossCheck, Checks: r.Checks, Doublings: r.Doublings,
+		CrossCheck: r.CrossCheck, Checks: r.Checks, Burned: r.Burned, Doublings: r.Doublings,
 		Curvature: r.curvature, Momentum: r.momentum, InvMass: r.invMass, Warm: r.low,
 	}
 	if r.curvature != nil {
@@ -79,7 +80,7 @@ func Decode(data []byte) (*Reference, error) {
 func (b *referenceBody) reference() *Reference {
 	return &Reference{
 		Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, OwnError: b.OwnError,
-		CrossCheck: b.CrossCheck, Checks: b.Checks, Doublings: b.Doublings,
+		CrossCheck: b.CrossCheck, Checks: b.Checks, Burned: b.Burned, Doublings: b.Doublings,
 		Seconds: b.Seconds, curvature: b.Curvature, momentum: b.Momentum, invMass: b.InvMass,
 		low: b.Warm,
 	}

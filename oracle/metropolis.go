@@ -170,7 +170,7 @@ func (m *metropolis) jitter(steps int) int {
 }
 
 // runCrossCheck samples with the Metropolis-corrected sampler at about the cost of
-// one chain: at level 0 from the end of the first chain and with the mass that it
+// one chain: at its first level from the end of the first chain and with the mass that it
 // suggests, later from where it was.
 func (b *builder) runCrossCheck(
 	ctx context.Context, t models.Target, level int,
@@ -194,7 +194,7 @@ func (b *builder) runCrossCheck(
 		}
 	}
 	// At a higher level samples are more trajectories apart.
-	trajectories := b.thin(level) / b.spec.Thin
+	trajectories := b.thin(level, b.crossBurned) / b.spec.Thin
 	leapfrogs, accepted := m.leapfrogs(b.spec), 0.0
 	r, err := b.sample(t, func() (theta []float64, err error) {
 		for range trajectories {
@@ -221,7 +221,7 @@ func (b *builder) runCrossCheck(
 
 // crossCheckSteps is how many steps the cross-check counts as in the progress.
 func (b *builder) crossCheckSteps(level int) int64 {
-	return int64(b.spec.Samples) * int64(b.thin(level))
+	return int64(b.spec.Samples) * int64(b.thin(level, b.crossBurned))
 }
 
 // invMassOf returns the diagonal of M⁻¹ = V^{−1/2}, V the mean square of the

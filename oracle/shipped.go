@@ -65,7 +65,7 @@ func (r *Reference) thinned(every int) *Reference {
 	t := &Reference{
 		Spec: r.Spec, Start: r.Start, ChainStep: r.ChainStep, Diagnostics: r.Diagnostics,
 		OwnError: r.OwnError, CrossCheck: r.CrossCheck, Checks: r.Checks,
-		Doublings: r.Doublings, Seconds: r.Seconds,
+		Burned: r.Burned, Doublings: r.Doublings, Seconds: r.Seconds,
 	}
 	for c, draws := range r.Draws {
 		t.Draws, t.Potential = append(t.Draws, nil), append(t.Potential, nil)

@@ -34,6 +34,9 @@ type Spec struct {
 // maxDoublings is how often the simulation time of a reference may double.
 const maxDoublings = 5
 
+// maxBurned is how often what chains have sampled may turn out to be burn-in.
+const maxBurned = 4
+
 // NewSpec returns the usual settings: five chains of 200 samples at h = 0.005, as in
 // the paper (appendix "Comparison framework and convergence to posterior"). Where
 // the paper fixes 500 steps per sample, chains here begin with 250 and double until

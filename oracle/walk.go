@@ -104,7 +104,7 @@ func (w *walk) run(ctx context.Context, level int) (*Reference, error) {
 		return nil, err
 	}
 	s.Integrator().Freeze()
-	thin := w.b.thin(level) << w.halved
+	thin := w.b.thin(level, w.b.burned) << w.halved
 	r, err := w.b.sample(w.target, func() ([]float64, error) {
 		// The ladder may end far above the posterior: on naval all chains fell by much after
 		// it, and then rose by 20 to 160 deviations for a while, below a limit from the ladder.

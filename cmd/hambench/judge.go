@@ -409,6 +409,9 @@ func printReference(w io.Writer, r *oracle.Reference, from string) error {
 	if kept < r.Samples { // the checks are of all of them
 		draws += fmt.Sprintf(", of which %d are kept", kept)
 	}
+	if r.Burned > 0 {
+		draws += fmt.Sprintf(" after %d of burn-in", r.Samples*r.Burned)
+	}
 	fmt.Fprintf(w, "%s, split %d: %d chains of %s, h = %g, C = %g, %d steps per draw, "+
 		"%s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains, draws,
 		r.Step, r.Friction, r.Thin<<r.Doublings, r.Precision, r.Seconds, from)
