@@ -105,8 +105,9 @@ type Report struct {
 	OnlyReference []string `json:"only_in_reference,omitempty"`
 	OnlyDraws     []string `json:"only_in_draws,omitempty"`
 	Constant      []string `json:"constant,omitempty"`
-	// Copied is a chain of the draws that the reference holds, too, "" if none: the sides are
-	// not independent then, and an acceptance says nothing of a sampler.
+	// Copied is a chain of the draws that a chain of the reference begins with, or the other way
+	// round, "" if none: the sides are not independent then, and an acceptance says nothing of a
+	// sampler.
 	Copied string `json:"copied,omitempty"`
 	// Joint has the worst correlation, and the worst direction's scale and shape.
 	Joint []Joint `json:"joint,omitempty"`
@@ -124,7 +125,7 @@ func (r Report) Words() string {
 		words += fmt.Sprintf(" in %d of %d columns", r.Compared, r.ReferenceColumns)
 	}
 	if r.Verdict == Accepted && r.Copied != "" {
-		words += ", with draws of the reference's own"
+		words += fmt.Sprintf(", with draws of the reference's own (%s)", r.Copied)
 	}
 	return words
 }
@@ -337,7 +338,7 @@ func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 		}
 	}
 	both := Side{Names: ref.Names, Chains: slices.Concat(ref.Chains, own.Chains)}
-	if _, chain, copied := both.copies(); copied { // neither side has any alone
+	if _, chain, copied := both.copies(len(ref.Chains)); copied {
 		r.Copied = own.name(chain - len(ref.Chains))
 	}
 	return ref, own, nil

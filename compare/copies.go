@@ -22,19 +22,27 @@ func (s Side) name(chain int) string {
 // copies, nor are equal ones whose values are so few, and moves so rare, that independent
 // chains may agree.
 func (s Side) checkCopies(what string) error {
-	if a, b, copied := s.copies(); copied {
+	if a, b, copied := s.copies(0); copied {
 		return usage.Errorf("%s: %s and %s hold the same draws: want each chain once, with a seed "+
 			"of its own", what, s.name(a), s.name(b))
 	}
 	return nil
 }
 
-// copies finds two chains that hold the same draws.
-func (s Side) copies() (a, b int, found bool) {
+// copies finds two chains that hold the same draws: one of the first few, and one behind them;
+// any two if the first are none.
+func (s Side) copies(first int) (a, b int, found bool) {
 	shares := sync.OnceValue(s.shares)
-	pairs := float64(len(s.Chains)*(len(s.Chains)-1)) / 2
-	for b := range s.Chains {
+	n := len(s.Chains)
+	pairs := float64(n*(n-1)) / 2
+	if first > 0 {
+		pairs = float64(first * (n - first))
+	}
+	for b := first; b < n; b++ {
 		for a := range b {
+			if first > 0 && a >= first {
+				break
+			}
 			if s.alike(a, b) && pairs*s.agreement(a, b, shares) < stuckChance {
 				return a, b, true
 			}

@@ -74,3 +74,40 @@ func TestAnAcceptanceSaysOfWhichColumnsItIs(t *testing.T) {
 		t.Errorf("too few: %v, %q", err, r.Words())
 	}
 }
+
+// A chain of the reference among the draws is named. Two chains of one side that their own
+// values leave no choice are no copies, however many other values the other side has.
+func TestDrawsOfTheReferencesOwnAreNamed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 3))
+	column := func(n int, of func(i int) float64) (x []float64) {
+		for i := range n {
+			x = append(x, of(i))
+		}
+		return x
+	}
+	normal := func(int) float64 { return rng.NormFloat64() }
+	side := func(columns ...[]float64) (s Side) {
+		s.Names = []string{"x"}
+		for _, c := range columns {
+			s.Chains = append(s.Chains, [][]float64{c})
+		}
+		return s
+	}
+	a, b, c := column(400, normal), column(400, normal), column(400, normal)
+	turns := func() []float64 { return column(40, func(i int) float64 { return float64(i / 20) }) }
+	for what, pair := range map[string]struct {
+		ref, own Side
+		want     string
+	}{
+		"none":                   {side(a), side(b, c), ""},
+		"the second":             {side(c, a), side(b, a), "chain 2"},
+		"its beginning":          {side(a), side(a[:300], b), "chain 1"},
+		"few values, of a side":  {side(turns(), turns()), side(column(400_000, normal)), ""},
+		"few values, of another": {side(column(400_000, normal)), side(turns(), turns()), ""},
+	} {
+		r, err := Sides(pair.ref, pair.own)
+		if err != nil || r.Copied != pair.want {
+			t.Errorf("%s: %v, %q: want %q", what, err, r.Copied, pair.want)
+		}
+	}
+}

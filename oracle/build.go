@@ -42,11 +42,13 @@ type Parts interface {
 // PartNames returns the names under which a build of the spec keeps its pieces.
 func (s Spec) PartNames() []string {
 	var names []string
-	for level := range maxBurned + maxDoublings + 1 {
-		for c := range s.Chains {
-			names = append(names, partName(chainName(c), level))
+	for burned := range maxBurned + 1 {
+		for level := range maxDoublings + 1 {
+			for c := range s.Chains {
+				names = append(names, partName(chainName(c), burned, level))
+			}
+			names = append(names, partName(crossCheckName, burned, level))
 		}
-		names = append(names, partName(crossCheckName, level))
 	}
 	return names
 }
@@ -55,9 +57,13 @@ const crossCheckName = "cross-check"
 
 func chainName(c int) string { return fmt.Sprintf("chain-%d", c) }
 
-// partName is the name of what a chain does at a level: its first samples at 0, and
-// as much simulation time again as in all levels before, or in its burn-in, at each further one.
-func partName(chain string, level int) string {
+// partName is the name of what a chain does at a level, after as many parts of burn-in: its
+// first samples at level 0, and as much simulation time again as in all levels before at each
+// further one.
+func partName(chain string, burned, level int) string {
+	if burned > 0 {
+		chain += fmt.Sprintf("-after-%d", burned)
+	}
 	if level == 0 {
 		return chain
 	}
@@ -96,9 +102,10 @@ type builder struct {
 
 	chains     []*Reference // of one chain each, by their last parts
 	crossCheck *Reference   // of the Metropolis-corrected sampler
-	// burned and crossBurned are how many levels of the chains, and of the cross-check, were
-	// burn-in.
-	burned, crossBurned int
+	// burned is how many parts of the chains were burn-in, beyond the spec's, and wasted the
+	// seconds of the cross-checks that began after them.
+	burned int
+	wasted float64
 
 	mu          sync.Mutex
 	done, total int64
@@ -124,15 +131,14 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 			return nil, err
 		}
 		r := b.assemble(level)
-		if level == b.burned && level < maxBurned && r.drifts() {
-			level, crossLevel = level+1, crossLevel+1
-			b.burned, b.crossBurned, b.crossCheck = level, crossLevel, nil
-			chains, cross = true, true
+		if level == 0 && b.burned < maxBurned && r.drifts() {
+			b.burned++
+			b.wasted += b.crossCheck.Seconds
+			level, crossLevel, b.crossCheck, chains, cross = 0, 0, nil, true, true
 			continue
 		}
-		chains = r.tooShort() && r.Doublings < maxDoublings
-		cross = r.CrossCheck.ESS.Mean < r.minCrossCheckESS() &&
-			crossLevel-b.crossBurned < maxDoublings
+		chains = r.tooShort() && level < maxDoublings
+		cross = r.CrossCheck.ESS.Mean < r.minCrossCheckESS() && crossLevel < maxDoublings
 		if !chains && !cross {
 			r.Checks = r.verify()
 			return r, nil
@@ -146,16 +152,15 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 	}
 }
 
-// thin is the number of steps between two samples at a level that so many others of burn-in
-// came before.
-func (b *builder) thin(level, burned int) int { return b.spec.Thin << max(level-burned-1, 0) }
+// thin is the number of steps between two samples at a level.
+func (b *builder) thin(level int) int { return b.spec.Thin << max(level-1, 0) }
 
 // unit is what one worker does in one piece.
 type unit func(ctx context.Context, t models.Target) error
 
 // units lists what there is to do: the parts of all chains at their level, if they are
 // not long enough, and that of the cross-check at its own, which starts at the end of
-// the first chain's first part.
+// the first chain's first part after all burn-in.
 func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []unit {
 	var all []unit
 	var total int64
@@ -163,7 +168,7 @@ func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []un
 		for c := range b.spec.Chains {
 			steps := b.chainSteps(level, b.halved(b.chains[c]))
 			total += steps
-			all = append(all, b.part(&b.chains[c], partName(chainName(c), level), steps, level == b.burned,
+			all = append(all, b.part(&b.chains[c], chainName(c), level, steps,
 				func(ctx context.Context, t models.Target) (*Reference, error) {
 					return b.runChain(ctx, t, c, level)
 				}))
@@ -172,12 +177,11 @@ func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []un
 	if cross {
 		steps := b.crossCheckSteps(crossLevel)
 		total += steps
-		check := b.part(&b.crossCheck, partName(crossCheckName, crossLevel), steps,
-			crossLevel == b.crossBurned,
+		check := b.part(&b.crossCheck, crossCheckName, crossLevel, steps,
 			func(ctx context.Context, t models.Target) (*Reference, error) {
 				return b.runCrossCheck(ctx, t, crossLevel)
 			})
-		if crossLevel > b.crossBurned {
+		if crossLevel > 0 {
 			all = append(all, check)
 		} else {
 			first := all[0]
@@ -196,14 +200,15 @@ func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []un
 // part is the unit that runs a chain's next part, or takes it from an earlier build,
 // and adds it to the chain.
 func (b *builder) part(
-	to **Reference, name string, steps int64, first bool,
+	to **Reference, chain string, level int, steps int64,
 	run func(ctx context.Context, t models.Target) (*Reference, error),
 ) unit {
 	return func(ctx context.Context, t models.Target) (err error) {
 		defer child.Catch(&err)
+		name := partName(chain, b.burned, level)
 		p, err := b.kept(name, steps, func() (*Reference, error) { return run(ctx, t) })
 		if err == nil {
-			*to = extended(*to, p, first)
+			*to = extended(*to, p, level)
 		}
 		return err
 	}
@@ -233,19 +238,16 @@ func (b *builder) run(ctx context.Context, units []unit) error {
 }
 
 // extended returns a chain that is continued by a part of as many samples and as
-// much simulation time, without every second sample. What came before a first part is none of
-// its samples.
-func extended(before, part *Reference, first bool) *Reference {
+// much simulation time, without every second sample. At level 0 what came before is burn-in.
+func extended(before, part *Reference, level int) *Reference {
 	if before == nil {
 		return part
 	}
-	if first {
-		part.Seconds += before.Seconds
-		return part
-	}
-	part.Draws[0] = everySecond(slices.Concat(before.Draws[0], part.Draws[0]))
-	part.Potential[0] = everySecond(slices.Concat(before.Potential[0], part.Potential[0]))
 	part.Seconds += before.Seconds
+	if level > 0 {
+		part.Draws[0] = everySecond(slices.Concat(before.Draws[0], part.Draws[0]))
+		part.Potential[0] = everySecond(slices.Concat(before.Potential[0], part.Potential[0]))
+	}
 	return part
 }
 
@@ -318,8 +320,8 @@ func (b *builder) halved(chain *Reference) int {
 // chainSteps is the number of steps that a part of a chain takes whose step was
 // halved as often.
 func (b *builder) chainSteps(level, halved int) int64 {
-	steps := int64(b.spec.Samples*b.thin(level, b.burned)) << halved
-	if level == 0 {
+	steps := int64(b.spec.Samples*b.thin(level)) << halved
+	if level == 0 && b.burned == 0 {
 		steps += rampRungs*rampSteps + 2*settleSteps + int64(b.spec.BurnIn)<<halved
 	}
 	return steps
@@ -333,8 +335,8 @@ func (b *builder) streamKey(name string) uint64 {
 
 // assemble joins the chains to a reference, with what can be said of it.
 func (b *builder) assemble(level int) *Reference {
-	r := &Reference{Spec: b.spec, Seconds: b.crossCheck.Seconds,
-		CrossCheck: b.crossCheck.CrossCheck, Burned: b.burned, Doublings: level - b.burned}
+	r := &Reference{Spec: b.spec, Seconds: b.crossCheck.Seconds + b.wasted,
+		CrossCheck: b.crossCheck.CrossCheck, Burned: b.burned, Doublings: level}
 	for _, p := range b.chains {
 		r.Draws, r.Start = append(r.Draws, p.Draws...), append(r.Start, p.Start...)
 		r.Potential = append(r.Potential, p.Potential...)

@@ -36,7 +36,7 @@ type referenceBody struct {
 	Curvature []float64 `json:"curvature,omitempty"`
 	Momentum  []float64 `json:"momentum,omitempty"`
 	InvMass   []float64 `json:"inv_mass,omitempty"`
-	Warm      float64   `json:"warm,omitempty"`
+	Low       float64   `json:"warm,omitempty"` // its first name
 	Seconds   float64   `json:"seconds,omitempty"`
 }
 
@@ -47,7 +47,7 @@ func (r *Reference) Encode() ([]byte, error) {
 			len(r.Start[0])},
 		ChainStep: r.ChainStep, Diagnostics: r.Diagnostics, OwnError: r.OwnError,
 		CrossCheck: r.CrossCheck, Checks: r.Checks, Burned: r.Burned, Doublings: r.Doublings,
-		Curvature: r.curvature, Momentum: r.momentum, InvMass: r.invMass, Warm: r.low,
+		Curvature: r.curvature, Momentum: r.momentum, InvMass: r.invMass, Low: r.low,
 	}
 	if r.curvature != nil {
 		b.Seconds = r.Seconds
@@ -82,7 +82,7 @@ func (b *referenceBody) reference() *Reference {
 		Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, OwnError: b.OwnError,
 		CrossCheck: b.CrossCheck, Checks: b.Checks, Burned: b.Burned, Doublings: b.Doublings,
 		Seconds: b.Seconds, curvature: b.Curvature, momentum: b.Momentum, invMass: b.InvMass,
-		low: b.Warm,
+		low: b.Low,
 	}
 }
 

@@ -176,7 +176,7 @@ func (b *builder) runCrossCheck(
 	ctx context.Context, t models.Target, level int,
 ) (*Reference, error) {
 	before := b.crossCheck
-	key := b.streamKey(partName(crossCheckName, level))
+	key := b.streamKey(partName(crossCheckName, b.burned, level))
 	var m *metropolis
 	if before == nil {
 		first := b.chains[0]
@@ -194,7 +194,7 @@ func (b *builder) runCrossCheck(
 		}
 	}
 	// At a higher level samples are more trajectories apart.
-	trajectories := b.thin(level, b.crossBurned) / b.spec.Thin
+	trajectories := b.thin(level) / b.spec.Thin
 	leapfrogs, accepted := m.leapfrogs(b.spec), 0.0
 	r, err := b.sample(t, func() (theta []float64, err error) {
 		for range trajectories {
@@ -221,7 +221,7 @@ func (b *builder) runCrossCheck(
 
 // crossCheckSteps is how many steps the cross-check counts as in the progress.
 func (b *builder) crossCheckSteps(level int) int64 {
-	return int64(b.spec.Samples) * int64(b.thin(level, b.crossBurned))
+	return int64(b.spec.Samples) * int64(b.thin(level))
 }
 
 // invMassOf returns the diagonal of M⁻¹ = V^{−1/2}, V the mean square of the

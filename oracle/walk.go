@@ -77,7 +77,11 @@ func newWalk(b *builder, t models.Target, c, level, attempt int, before *Referen
 		w.noise = b.noise(key, noise.StreamNoise)
 		w.z = chain.StartAtRest(t, b.noise(key, noise.StreamStart))
 	} else {
-		key := b.streamKey(fmt.Sprintf("chain/%d/%d/%d", c, level, attempt))
+		part := fmt.Sprint(level)
+		if b.burned > 0 {
+			part = fmt.Sprintf("after-%d/%d", b.burned, level)
+		}
+		key := b.streamKey(fmt.Sprintf("chain/%d/%s/%d", c, part, attempt))
 		w.noise = b.noise(key, noise.StreamNoise)
 		w.z = integrators.NewState(t.Dim())
 		copy(w.z.Theta, before.Start[0])
@@ -104,11 +108,14 @@ func (w *walk) run(ctx context.Context, level int) (*Reference, error) {
 		return nil, err
 	}
 	s.Integrator().Freeze()
-	thin := w.b.thin(level, w.b.burned) << w.halved
+	thin := w.b.thin(level) << w.halved
 	r, err := w.b.sample(w.target, func() ([]float64, error) {
-		// The ladder may end far above the posterior: on naval all chains fell by much after
-		// it, and then rose by 20 to 160 deviations for a while, below a limit from the ladder.
-		w.low = min(w.low, w.target.Potential(w.z.Theta))
+		// The ladder may end far above the posterior: on naval chains fell by much after it, and
+		// then rose by 20 to 160 deviations for a while, which a limit counted from the ladder's
+		// end did not see.
+		if u := w.target.Potential(w.z.Theta); u < w.low { // not NaN
+			w.low = u
+		}
 		return w.z.Theta, w.advance(ctx, s, thin)
 	})
 	if err == nil {

@@ -409,12 +409,10 @@ func printReference(w io.Writer, r *oracle.Reference, from string) error {
 	if kept < r.Samples { // the checks are of all of them
 		draws += fmt.Sprintf(", of which %d are kept", kept)
 	}
-	if r.Burned > 0 {
-		draws += fmt.Sprintf(" after %d of burn-in", r.Samples*r.Burned)
-	}
-	fmt.Fprintf(w, "%s, split %d: %d chains of %s, h = %g, C = %g, %d steps per draw, "+
-		"%s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains, draws,
-		r.Step, r.Friction, r.Thin<<r.Doublings, r.Precision, r.Seconds, from)
+	fmt.Fprintf(w, "%s, split %d: %d chains of %s, h = %g, C = %g, %d steps per draw after %d of "+
+		"burn-in, %s gradients, %.0f s of chains together (%s)\n", r.Dataset, r.Split, r.Chains,
+		draws, r.Step, r.Friction, r.Thin<<r.Doublings, r.BurnIn+r.Burned*r.Samples*r.Thin,
+		r.Precision, r.Seconds, from)
 	self, cross := r.SelfDistance(), r.CrossCheck
 	fmt.Fprintf(w, "own error at most %.4f; self-distance of %d draws %.3f (5-95 %%: %.3f-%.3f); "+
 		"Metropolis-corrected chain at %.3f with acceptance %.2f\n", r.OwnError.Upper,

@@ -34,7 +34,7 @@ class Judgement:
         compared, all_columns = self.data["compared"], self.data["reference_columns"]
         verdict = f"{self.verdict} in {compared} of {all_columns} columns" if self.accepted and compared < all_columns else self.verdict
         if self.accepted and self.data.get("copied"):
-            verdict += ", with draws of the reference's own"
+            verdict += f", with draws of the reference's own ({self.data['copied']})"
         lines = [f"{verdict}: {self.why}" if self.why else verdict]
         for side in ("draws", "reference"):
             effective = self.data[side].get("effective")
