@@ -147,7 +147,11 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 			return fmt.Errorf("%s is a score of a %s: none of the data sets is one", name, *o.Task)
 		}
 	}
-	return checkNames(jobs, g.Panels, g.Lines, []string{g.X})
+	names := []string{g.X}
+	if g.X == OnRelative {
+		names = nil
+	}
+	return checkNames(jobs, g.Panels, g.Lines, names)
 }
 
 // check refuses a table that cannot show the study's cells.
@@ -165,8 +169,7 @@ func (t TableSpec) check(s Study, g FigureSpec) error {
 // read by their names.
 func checkNames(jobs []Job, lists ...[]string) error {
 	for _, name := range slices.Concat(lists...) {
-		known := slices.Concat([]string{"", OnRelative}, axisNames(), valueNames())
-		if slices.Contains(known, name) {
+		if name == "" || slices.Contains(axisNames(), name) || slices.Contains(valueNames(), name) {
 			continue
 		}
 		if !slices.ContainsFunc(jobs,

@@ -222,14 +222,24 @@ func (f *File) readBase(at place, name string, within []string) *File {
 }
 
 // inherit takes from the base what the file does not state.
-// Tables that hold settings are merged key by key, and what the file states goes before the
-// blocks and profiles of its base; figure, table, claims and exact jobs are replaced as a whole.
+// Tables that hold settings are merged key by key, and what the file states, in its blocks or
+// profiles, too, goes before the blocks and profiles of its base; figure, table, claims and exact
+// jobs are replaced as a whole.
 func (f *File) inherit(base *File) {
 	f.stated = slices.Concat(base.stated, f.stated)
-	whole := f.layers[""].settings
+	whole, blocks := f.layers[""], base.layers[""].grids
+	for name, own := range f.layers { // a profile's settings go before the base's blocks, too
+		if whole.grids == nil && own.grids == nil && base.layers[name].grids == nil {
+			own.grids = layer{grids: blocks}.without(own.settings.over(whole.settings)).grids
+			f.layers[name] = own
+		}
+	}
 	for name, below := range base.layers {
 		own := f.layers[name]
-		f.layers[name] = own.over(below.without(own.settings.over(whole)))
+		if name != "" && whole.grids != nil {
+			below.grids = nil
+		}
+		f.layers[name] = own.over(below.without(own.settings.over(whole.settings)))
 	}
 	f.profiles = distinct.Of(slices.Concat(base.profiles, f.profiles),
 		func(p string) string { return p })

@@ -343,6 +343,46 @@ func TestWhatAFileStatesGoesBeforeItsBase(t *testing.T) {
 			t.Errorf("%q: %+v, want one cell of four batches at 0.03", name, jobs)
 		}
 	}
+	folder := t.TempDir()
+	base := "[vary]\ndata = [\"linear\"]\n[fix]\nintegrator = \"leapfrog\"\nfriction = 5\nsamples = 10\n[[grid]]\nbatch = [8]\nstep = [0.01, 0.02]\n[[profile.quick.grid]]\nbatch = 4\nstep = 0.5\nfriction = 2\n[profile.short]\nsamples = 9\n"
+	if err := os.WriteFile(filepath.Join(folder, "base.toml"), []byte(base), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text, profile string
+		steps         []float64
+		batch         int
+	}{
+		{"[profile.short]\nstep = 0.4\n", "short", []float64{0.4}, 8},
+		{"[profile.own]\nstep = 0.4\n", "own", []float64{0.4}, 8},
+		{"[profile.own]\nstep = 0.4\n", "", []float64{0.01, 0.02}, 8},
+		{"[profile.own]\nstep = 0.4\n", "quick", []float64{0.5}, 4},
+		{"[[grid]]\nbatch = [16]\nstep = 0.3\n", "quick", []float64{0.3}, 16},
+		{"[[grid]]\nbatch = [16]\nstep = 0.3\n", "short", []float64{0.3}, 16},
+		{"[profile.quick]\nbatch = 32\n", "quick", []float64{0.5}, 32},
+	} {
+		path := filepath.Join(folder, "mine.toml")
+		if err := os.WriteFile(path, []byte("base = \"base.toml\"\n"+c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Load(path, Parts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Study(Profile{Name: c.profile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var steps []float64
+		for _, j := range s.Cells {
+			if steps = append(steps, j.Cell.Step); j.Cell.BatchSize != c.batch {
+				t.Errorf("%s in %q: batches of %d, want %d", c.text, c.profile, j.Cell.BatchSize, c.batch)
+			}
+		}
+		if !slices.Equal(steps, c.steps) {
+			t.Errorf("%s in %q: steps %v, want %v", c.text, c.profile, steps, c.steps)
+		}
+	}
 	own := cellsOf(t, text+"[profile.quick]\nstep = [0.04, 0.05]\n", Profile{Name: "quick"})
 	if len(own) != 2 || own[0].Cell.Step != 0.04 || own[1].Cell.Step != 0.05 {
 		t.Errorf("%+v, want the profile's own steps", own)

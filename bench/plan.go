@@ -257,20 +257,29 @@ func (s Study) OfOther(plans []Plan) bool {
 
 // Shown has the plans of a study shown as it says now: title, figure, table and claims may be
 // edited after a run. Plans of jobs that another version of its file stated stay, and so do
-// those whose cells its figure or table cannot show.
+// those whose results its figure or table cannot show.
 func (s Study) Shown(plans []Plan, data datasets.Registry) []Plan {
 	plans = slices.Clone(plans)
 	for i, p := range plans {
-		now := p
-		now.Title, now.Figure, now.Table, now.Claims = s.Title, s.Figure, s.Table, s.Claims
-		g := *cmp.Or(now.Figure, new(FigureSpec))
-		fits := g.checkCells(now.Study, data) == nil &&
-			(now.Table == nil || now.Table.check(now.Study, g) == nil)
-		if fits && p.sameStudy(Plan{Study: s}) && !s.OfOther(plans[i:i+1]) {
-			plans[i] = now
+		if !p.sameStudy(Plan{Study: s}) || s.OfOther(plans[i:i+1]) {
+			continue
+		}
+		p.Title, p.Figure, p.Table, p.Claims = s.Title, s.Figure, s.Table, s.Claims
+		if p.shows(data) == nil {
+			plans[i] = p
 		}
 	}
 	return plans
+}
+
+// shows returns an error if the study's figure or table cannot show its jobs.
+func (s Study) shows(data datasets.Registry) error {
+	g := *cmp.Or(s.Figure, new(FigureSpec))
+	err := cmp.Or(g.checkCells(s, data), g.checkAnswers(s.Exact, s.Cells == nil))
+	if err == nil && s.Table != nil {
+		err = s.Table.check(s, g)
+	}
+	return err
 }
 
 // Save writes the plans into a store, as manifests of a run.

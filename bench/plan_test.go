@@ -293,3 +293,30 @@ func TestAFileOfAUsersHasAnOrigin(t *testing.T) {
 		}
 	}
 }
+
+// A stored run is shown as its file says now, unless that cannot be shown of it, or is said of
+// another study.
+func TestShownAsTheFileSays(t *testing.T) {
+	stored := Plan{Study: Study{ID: "own", Origin: "a file", Asks: "this", Title: "As run", Cells: []Job{{Cell: Cell{Observe: Distance, Dataset: "linear", Integrator: "leapfrog", Batches: 4}}}}}
+	for what, c := range map[string]struct {
+		change func(s *Study)
+		shown  bool
+	}{
+		"title":          {func(*Study) {}, true},
+		"figure":         {func(s *Study) { s.Figure = &FigureSpec{X: "friction", Y: "rmse"} }, true},
+		"kind":           {func(s *Study) { s.Figure = &FigureSpec{Kind: "paths"} }, false},
+		"exact errors":   {func(s *Study) { s.Figure = &FigureSpec{Kind: "orders"} }, false},
+		"relative steps": {func(s *Study) { s.Figure = &FigureSpec{X: OnRelative} }, false},
+		"table":          {func(s *Study) { s.Table = &TableSpec{Rows: []string{"mass"}} }, false},
+		"other jobs":     {func(s *Study) { s.Asks = "that" }, false},
+		"another id":     {func(s *Study) { s.ID = "other" }, false},
+		"a built-in one": {func(s *Study) { s.ID, s.Origin = "methods", "" }, false},
+	} {
+		now := stored.Study
+		now.Title = "As edited"
+		c.change(&now)
+		if got := now.Shown([]Plan{stored}, datasets.Builtin())[0]; (got.Title == "As edited") != c.shown || c.shown && got.Figure != now.Figure || stored.Title != "As run" {
+			t.Errorf("%s: shown as %q, want the file's words: %v", what, got.Title, c.shown)
+		}
+	}
+}

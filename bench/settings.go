@@ -494,8 +494,8 @@ type Observation struct {
 	// Shown says that a table that does not say what it shows has it, where any result
 	// does.
 	Shown bool `json:"shown"`
-	// Error and Known are the observations of its standard error, and of what it estimates,
-	// which are called as their columns; "" for what has none.
+	// Error and Known name the observations, and their columns, of its standard error and of
+	// what it estimates; "" for none.
 	Error string `json:"error,omitempty"`
 	Known string `json:"known,omitempty"`
 	// Task is the only task whose results have it; nil: all tasks.

@@ -40,8 +40,8 @@ type chart struct {
 	// y is the value of a row; NaN leaves it out of the median, and a point of no values out
 	// of the line, which then has a gap.
 	y func(table.Row) float64
-	// err is the standard error of a row's value, which makes the band of a point of one row; nil
-	// for values without.
+	// err is the standard error of a row's value, which makes the band where points have one row;
+	// nil for values without, and where points have several.
 	err func(table.Row) float64
 	// name is that of a line in the legend, by any row of it.
 	name func(table.Row) string
@@ -156,7 +156,7 @@ func (g *grid) point(t *table.Table, line int) point {
 	}
 	p.mean, p.sd = stat.MeanStdDev(finite, nil)
 	p.low, p.y, p.high = spread(finite)
-	if g.err != nil && t.Len() == 1 {
+	if g.err != nil {
 		e := g.err(t.Rows()[0])
 		p.low, p.high = p.y-e, p.y+e
 	}

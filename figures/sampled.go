@@ -68,10 +68,11 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 			return bench.TextOf(s.ofLines, r, slices.Concat(s.ofRows, s.ofColumns)...)
 		},
 	}
-	if s.shown.Error != "" {
-		c.err = func(r table.Row) float64 { return r.Number(s.shown.Error) }
-	}
 	s.grid = c.arrange(cells, nil)
+	if s.most == 1 && s.shown.Error != "" { // replicates show their scatter
+		c.err = func(r table.Row) float64 { return r.Number(s.shown.Error) }
+		s.grid = c.arrange(cells, nil)
+	}
 	if judged {
 		measured := paper.Floors(cells)
 		for _, p := range s.all() {
@@ -419,7 +420,10 @@ func replicates(points []*table.Table) string {
 	vary := func(column string) bool {
 		return slices.ContainsFunc(points, func(t *table.Table) bool { return t.Varies(column) })
 	}
+	both := func(t *table.Table) bool { return t.Varies("split") && t.Varies("seed") }
 	switch splits, seeds := vary("split"), vary("seed"); {
+	case slices.ContainsFunc(points, both):
+		return "splits and seeds"
 	case splits && seeds:
 		return "splits (seeds where a set has no splits)"
 	case seeds:
@@ -452,8 +456,9 @@ var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "frict
 // many cells it stands for (cells_expected), how many of them have a result (cells) and how many
 // diverged; the mean and the deviation of what is shown over the chains that stayed finite, such
 // as ks_mean and ks_sd; the self-distance of its panel with its quantiles; and what is drawn: the
-// median of those chains, such as ks_median, the smallest and the largest of them, the share that
-// diverged, and the measured floor of the line. A point of no result has a row without numbers.
+// median of those chains, such as ks_median, the smallest and the largest of them (of single ones
+// with a standard error, which is the last column, one below and above), the share that diverged,
+// and the measured floor of the line. A point of no result has a row without numbers.
 func (s *sampled) records() (out Records) {
 	// What tells points apart comes behind what all files have, unless it is among that.
 	var columns []bench.Setting
@@ -474,6 +479,9 @@ func (s *sampled) records() (out Records) {
 		s.shown.Column+"_mean", s.shown.Column+"_sd", "self_mean", "self_p05", "self_p95",
 		s.shown.Column+"_median", s.shown.Column+"_min", s.shown.Column+"_max",
 		"share_diverged", "floor")
+	if s.err != nil { // which makes the band: from one below to one above
+		out.Columns = append(out.Columns, s.shown.Error)
+	}
 	selves := make(map[*facet]band)
 	for _, p := range s.all() {
 		selves[p] = selfBand(p.Table)
@@ -484,12 +492,13 @@ func (s *sampled) records() (out Records) {
 			row = append(row, at.x)
 		}
 		there, self := present(at.Table), selves[p]
-		if s.err != nil && at.Len() == 1 { // the band is no spread of chains
-			at.low, at.high = at.y, at.y
-		}
-		out.add(append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
+		row = append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
 			self.mean, self.low, self.high, at.y, at.low, at.high,
-			float64(lost(there))/float64(there.Len()), s.floors[p].of(at.line, at.x))...)
+			float64(lost(there))/float64(there.Len()), s.floors[p].of(at.line, at.x))
+		if s.err != nil {
+			row = append(row, s.err(at.Rows()[0]))
+		}
+		out.add(row...)
 	}
 	return out
 }

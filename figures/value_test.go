@@ -102,6 +102,9 @@ func TestEstimatesHaveTheirErrors(t *testing.T) {
 	})
 	f := figureOf(t, p, m)
 	panel := f.panels[0][0]
+	if n := len(f.Data.Columns); f.Data.Columns[n-1] != "llc_se" || f.Data.Rows[0][n-1] != 0.02 && f.Data.Rows[0][n-1] != 0.01 {
+		t.Errorf("columns %v, %v: want the standard error", f.Data.Columns, f.Data.Rows[0])
+	}
 	known, line := panel.Series[0], panel.Series[1]
 	if !reflect.DeepEqual(known.Y, []float64{4.5, 4.5}) || panel.Y.High < 4.5 || f.legend[1].Label != "learning coefficient" {
 		t.Errorf("%+v on an axis to %v, legend %+v: want the coefficient across the panel", known, panel.Y.High, f.legend)

@@ -15,6 +15,7 @@ import (
 	"hambench/bench/sweep"
 	"hambench/figures"
 	"hambench/internal/atomicfile"
+	"hambench/internal/distinct"
 	"hambench/internal/kernel"
 	"hambench/internal/table"
 	"hambench/paper"
@@ -113,8 +114,9 @@ func (r *reproduction) shown(plans []bench.Plan) []bench.Plan {
 			plans = s.Shown(plans, r.keys.Source.Datasets())
 		}
 	}
-	for _, p := range plans {
-		if f, err := bench.Load(p.ID, bench.Parts{}); p.BuiltIn() && err == nil {
+	idOf := func(p bench.Plan) string { return p.ID }
+	for _, id := range distinct.Of(bench.OnlyBuiltIn(plans), idOf) {
+		if f, err := bench.Load(id, bench.Parts{}); err == nil {
 			show(f, bench.Profile{})
 		}
 	}

@@ -84,12 +84,12 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 		return nil, usage.Errorf("scorecard: %s has no file whose name begins with reference",
 			folder)
 	}
-	ref, err := draws.Read(references, nil)
-	if err != nil {
-		return nil, err
-	}
+	ref, unread := draws.Read(references, nil)
 	for _, file := range own {
-		r, err := judgeFiles(ref, []string{file}, o)
+		var r compare.Report
+		if err = unread; err == nil {
+			r, err = judgeFiles(ref, []string{file}, o)
+		}
 		if bad := new(usage.Error); errors.As(err, &bad) {
 			r = compare.Report{Verdict: unreadable, Why: err.Error()}
 		} else if err != nil {
