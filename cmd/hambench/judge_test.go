@@ -199,7 +199,7 @@ func TestReferencesTravelWithTheProgram(t *testing.T) {
 	if os.Getenv(datasets.EnvData) == "" {
 		t.Skip("needs the UCI files")
 	}
-	// The chains of naval are not in their law after the usual burn-in, and fail their checks.
+	// The chains of naval fail their checks.
 	public := slices.DeleteFunc(datasets.Builtin(), func(d datasets.Dataset) bool {
 		return len(d.Files) == 0 || d.Name == "naval"
 	})
