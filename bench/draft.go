@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 
 	"hambench/chain"
@@ -122,10 +123,14 @@ func (x draft) cell(p problem, ref oracle.Spec) (Cell, *oracle.Spec) {
 	return c, &ref
 }
 
-// referenceSpec is the spec of the draft's reference chains, where nothing is stated of them:
-// the paper's, in the precision of the chain.
-func (x draft) referenceSpec(p problem) oracle.Spec {
-	s := oracle.NewSpec(p.Name, x.Split, p.Model)
-	s.Precision = cmp.Or(x.Precision, s.Precision)
+// ReferenceSpec is the spec of reference chains of which nothing is stated but, if it is not "",
+// the precision: the usual one, at the step that the data set needs.
+func ReferenceSpec(d datasets.Dataset, split int, model, precision string) oracle.Spec {
+	s := oracle.NewSpec(d.Name, split, model)
+	if h := d.ReferenceStep; h > 0 { // in the usual simulation time
+		times := int(math.Round(s.Step / h))
+		s.Step, s.Thin, s.BurnIn = h, times*s.Thin, times*s.BurnIn
+	}
+	s.Precision = cmp.Or(precision, s.Precision)
 	return s
 }

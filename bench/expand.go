@@ -435,7 +435,7 @@ func (x *expansion) cell(s draft, last string) Job {
 	if s.relative > 0 && x.err == nil {
 		s.Step = s.relative * x.stable(s, p)
 	}
-	ref := s.referenceSpec(p)
+	ref := ReferenceSpec(p.Dataset, s.Split, p.Model, s.Precision)
 	for _, r := range x.layer.reference {
 		r.read(referenceKeys(&ref)...) // which was checked before
 	}
@@ -486,7 +486,7 @@ func (x *expansion) stable(s draft, p problem) float64 {
 	if x.File.stable["integrator"].values != nil {
 		s.Values = nil // of another integrator
 	}
-	c, _ := s.cell(p, s.referenceSpec(p))
+	c, _ := s.cell(p, ReferenceSpec(p.Dataset, s.Split, p.Model, s.Precision))
 	h, ok := x.study.Stable[stableOf(c)]
 	if !ok && x.profile.Missing != nil {
 		x.profile.Missing(c)

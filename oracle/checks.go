@@ -62,7 +62,8 @@ func (r *Reference) drifts() bool {
 // tooShort reports whether a longer simulation would mend what is wrong: the error of the
 // reference's own is above MaxError, or its chains have not mixed.
 func (r *Reference) tooShort() bool {
-	return r.OwnError.Upper > r.MaxError || r.Diagnostics.SplitRHat.P95 > maxSplitRHat
+	return r.OwnError.Upper > r.MaxError || r.Diagnostics.SplitRHat.P95 > maxSplitRHat ||
+		r.potentialRHat() > maxPotentialRHat
 }
 
 func (s Spec) minCrossCheckESS() float64 { return min(crossCheckESS, float64(s.Samples)/2) }

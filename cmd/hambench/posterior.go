@@ -148,7 +148,5 @@ func (f *selection) referenceSpec() (oracle.Spec, error) {
 	if f.split < 0 {
 		return oracle.Spec{}, usage.Errorf("--split %d: want 0 or more", f.split)
 	}
-	s := oracle.NewSpec(d.Name, f.split, m.Name)
-	s.Precision = cmp.Or(p.Precision, s.Precision)
-	return s, nil
+	return bench.ReferenceSpec(d, f.split, m.Name, p.Precision), nil
 }

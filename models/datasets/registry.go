@@ -44,6 +44,8 @@ type Dataset struct {
 	// NoiseVariance is σ² of the Gaussian likelihood on the standardised target of a
 	// regression.
 	NoiseVariance float64 `toml:"noise"`
+	// ReferenceStep is the step of reference chains; 0 for the usual one.
+	ReferenceStep float64 `toml:"reference-step"`
 	// Model is the model that studies use on the data unless they name another.
 	Model string
 	// StandIn is the set that takes its place if it cannot be obtained; "" means none.

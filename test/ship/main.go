@@ -15,7 +15,6 @@ import (
 	"hambench/bench/sweep"
 	"hambench/models"
 	"hambench/models/datasets"
-	"hambench/oracle"
 )
 
 func main() {
@@ -42,7 +41,7 @@ func ship(out, to string, sets datasets.Registry) error {
 		return err
 	}
 	for _, d := range sets {
-		key, err := keys.Reference(context.Background(), oracle.NewSpec(d.Name, 0, d.Model))
+		key, err := keys.Reference(context.Background(), bench.ReferenceSpec(d, 0, d.Model, ""))
 		if err != nil {
 			fmt.Printf("%s: %v\n", d.Name, err)
 			continue
