@@ -128,7 +128,7 @@ func (x draft) cell(p problem, ref oracle.Spec) (Cell, *oracle.Spec) {
 func ReferenceSpec(d datasets.Dataset, split int, model, precision string) oracle.Spec {
 	s := oracle.NewSpec(d.Name, split, model)
 	if h := d.ReferenceStep; h > 0 { // in the usual simulation time
-		times := int(math.Round(s.Step / h))
+		times := max(1, int(math.Round(s.Step/h)))
 		s.Step, s.Thin, s.BurnIn = h, times*s.Thin, times*s.BurnIn
 	}
 	s.Precision = cmp.Or(precision, s.Precision)

@@ -13,6 +13,7 @@ import (
 	"hambench/bench/store"
 	"hambench/models"
 	"hambench/models/datasets"
+	"hambench/oracle"
 )
 
 // testKeys make each fingerprint once for all tests.
@@ -318,5 +319,25 @@ func TestShownAsTheFileSays(t *testing.T) {
 		if got := now.Shown([]Plan{stored}, datasets.Builtin())[0]; (got.Title == "As edited") != c.shown || c.shown && got.Figure != now.Figure || stored.Title != "As run" {
 			t.Errorf("%s: shown as %q, want the file's words: %v", what, got.Title, c.shown)
 		}
+	}
+}
+
+// A data set may state the step of its reference chains, which then take as much simulation time
+// as others; all others are as oracle.NewSpec says.
+func TestReferenceSpecs(t *testing.T) {
+	for _, d := range datasets.Builtin() {
+		usual := oracle.NewSpec(d.Name, 3, d.Model)
+		got := ReferenceSpec(d, 3, d.Model, "")
+		if d.Name == "naval" {
+			if usual.Step, usual.Thin, usual.BurnIn = 0.0025, 500, 20_000; got.ID() == oracle.NewSpec(d.Name, 3, d.Model).ID() {
+				t.Error("naval's reference at another step has the usual one's id")
+			}
+		}
+		if got != usual {
+			t.Errorf("%s: %+v, want %+v", d.Name, got, usual)
+		}
+	}
+	if got := ReferenceSpec(datasets.Dataset{Name: "own", ReferenceStep: 0.01}, 0, "bnn", "float64"); got.Step != 0.01 || got.Precision != "float64" {
+		t.Errorf("%+v", got)
 	}
 }

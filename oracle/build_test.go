@@ -459,15 +459,16 @@ func TestDrifts(t *testing.T) {
 		return r
 	}
 	for what, c := range map[string]struct {
-		r    *Reference
-		want bool
+		r     *Reference
+		want  bool
+		short bool // a longer chain would mend it
 	}{
-		"down": {reference(-9, -8, -10, -9, -7), true}, "up": {reference(5, 6, 4, 5, 6), true},
-		"either way": {reference(9, -8, 10, -9, 1), false}, "hardly": {reference(-0.9, -0.8, -0.9, -1, -0.9), false},
-		"not": {reference(0, 0, 0, 0, 0), false},
+		"down": {reference(-9, -8, -10, -9, -7), true, true}, "up": {reference(5, 6, 4, 5, 6), true, true},
+		"either way": {reference(9, -8, 10, -9, 1), false, true}, "hardly": {reference(-0.9, -0.8, -0.9, -1, -0.9), false, false},
+		"not": {reference(0, 0, 0, 0, 0), false, false},
 	} {
-		if got := c.r.drifts(); got != c.want {
-			t.Errorf("%s: %v, split-R̂ %.3f", what, got, c.r.potentialRHat())
+		if got, short := c.r.drifts(), c.r.tooShort(); got != c.want || short != c.short {
+			t.Errorf("%s: %v, too short: %v, split-R̂ %.3f", what, got, short, c.r.potentialRHat())
 		}
 	}
 }
