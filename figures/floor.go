@@ -109,32 +109,36 @@ func selfBand(t *table.Table) band {
 	return band{stat.Mean(of[0], nil), stat.Mean(of[1], nil), stat.Mean(of[2], nil)}
 }
 
-// floorStyle is that of a measured floor which all lines have: solid and without markers, as
-// no line is.
-var floorStyle = style{Color: ink, Width: 0.7}
+// levelStyle is that of a level of a whole panel, such as a measured floor which all lines have:
+// solid and without markers, as no line is.
+var levelStyle = style{Color: ink, Width: 0.7}
+
+// across is a level of a panel: two points, at both ends of its x axis.
+func across(x axis, name string, level float64, look style) curve {
+	return curve{Name: name, Style: look, X: []float64{x.Low, x.High}, Y: []float64{level, level}}
+}
 
 // curves are the floors across a panel: that of independent draws, and the measured one or, if
 // lines have several, those in the colours of the lines.
 func (f floor) curves(x axis, styleOf func(i int) style) (out []curve) {
-	across := func(name string, v float64, look style) {
-		if isFinite(v) { // two points, at both ends of the axis
-			ends := []float64{x.Low, x.High}
-			out = append(out, curve{Name: name, Style: look, X: ends, Y: []float64{v, v}})
+	add := func(name string, v float64, look style) {
+		if isFinite(v) {
+			out = append(out, across(x, name, v, look))
 		}
 	}
 	if f.lines == nil { // no distances are shown
 		return nil
 	}
-	across("self", f.self.mean, dotted(1))
+	add("self", f.self.mean, dotted(1))
 	if v, all := f.common(); all {
-		across("floor", v, floorStyle)
+		add("floor", v, levelStyle)
 		return out
 	}
 	for i := range f.lines {
-		look := floorStyle
+		look := levelStyle
 		look.Color = styleOf(i).Color
 		if f.along == nil {
-			across("floor", f.of(i, math.NaN()), look)
+			add("floor", f.of(i, math.NaN()), look)
 		} else if xs := slices.Sorted(maps.Keys(f.along[i])); len(xs) > 0 {
 			c := curve{Name: "floor", Style: look, X: xs}
 			for _, x := range xs {
@@ -163,7 +167,7 @@ func (s *sampled) floorEntries() (entries []legendEntry) {
 		label += ", in the colour of its line"
 	}
 	if measured {
-		entries = append(entries, legendEntry{Label: label, Style: floorStyle})
+		entries = append(entries, legendEntry{Label: label, Style: levelStyle})
 	}
 	return entries
 }

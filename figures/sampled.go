@@ -227,7 +227,7 @@ func (s *sampled) figure(d *drawing) *Figure {
 	f.legend = append(f.legend, s.floorEntries()...)
 	if slices.ContainsFunc(s.all(), func(p *facet) bool { return s.known(p) != nil }) {
 		estimated, _ := bench.LookupObservation(s.shown.Known)
-		f.legend = append(f.legend, legendEntry{Label: estimated.Label, Style: knownStyle})
+		f.legend = append(f.legend, legendEntry{Label: estimated.Label, Style: levelStyle})
 	}
 	if s.anyLost {
 		f.legend = append(f.legend, legendEntry{
@@ -290,16 +290,12 @@ func (s *sampled) drawn(p *facet, x, y axis) *panel {
 	}
 	behind := s.floors[p].curves(x, s.style)
 	for _, v := range s.known(p) {
-		behind = append(behind, curve{Name: "known", Style: knownStyle,
-			X: []float64{x.Low, x.High}, Y: []float64{v, v}})
+		behind = append(behind, across(x, "known", v, levelStyle))
 	}
 	out := s.draw(p, x, y, s.style, behind...)
 	out.Title = s.title(p)
 	return out
 }
-
-// knownStyle is that of what an estimate estimates.
-var knownStyle = style{Color: ink, Width: 0.7}
 
 // known are the values that the chains of a panel estimate, where they are known.
 func (s *sampled) known(p *facet) (values []float64) {
@@ -456,9 +452,8 @@ var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "frict
 // many cells it stands for (cells_expected), how many of them have a result (cells) and how many
 // diverged; the mean and the deviation of what is shown over the chains that stayed finite, such
 // as ks_mean and ks_sd; the self-distance of its panel with its quantiles; and what is drawn: the
-// median of those chains, such as ks_median, the smallest and the largest of them (of single ones
-// with a standard error, which is the last column, one below and above), the share that diverged,
-// and the measured floor of the line. A point of no result has a row without numbers.
+// median of those chains, such as ks_median, the smallest and the largest of them, the share that
+// diverged, the measured floor of the line and, where it makes the band, the standard error. A point of no result has a row without numbers.
 func (s *sampled) records() (out Records) {
 	// What tells points apart comes behind what all files have, unless it is among that.
 	var columns []bench.Setting
@@ -479,7 +474,7 @@ func (s *sampled) records() (out Records) {
 		s.shown.Column+"_mean", s.shown.Column+"_sd", "self_mean", "self_p05", "self_p95",
 		s.shown.Column+"_median", s.shown.Column+"_min", s.shown.Column+"_max",
 		"share_diverged", "floor")
-	if s.err != nil { // which makes the band: from one below to one above
+	if s.err != nil {
 		out.Columns = append(out.Columns, s.shown.Error)
 	}
 	selves := make(map[*facet]band)
@@ -492,6 +487,9 @@ func (s *sampled) records() (out Records) {
 			row = append(row, at.x)
 		}
 		there, self := present(at.Table), selves[p]
+		if s.err != nil { // the band is no spread of chains
+			at.low, at.high = at.y, at.y
+		}
 		row = append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
 			self.mean, self.low, self.high, at.y, at.low, at.high,
 			float64(lost(there))/float64(there.Len()), s.floors[p].of(at.line, at.x))

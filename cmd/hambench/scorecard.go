@@ -19,7 +19,7 @@ import (
 // scorecard judges a folder of posteriors, a folder each: a file or store whose name begins
 // with reference, and sets of draws in any others. With posteriordb, a posterior without
 // reference has that of its name. It is an error if any draws are refused or, if none are, if
-// some cannot be read, or decide nothing.
+// some are bad input, or decide nothing.
 func (f *selection) scorecard(folder string, o judgeOptions) error {
 	posteriors, err := os.ReadDir(folder)
 	if err != nil {
