@@ -75,11 +75,11 @@ func partName(chain string, burned, level int) string {
 const maxAttempts = 6
 
 // Build runs the chains of a reference, each from a prior draw of its own,
-// and a Metropolis-corrected chain that checks them. While their potential still drifts,
-// what they have sampled is burn-in, and they begin anew where they are. While their own error is
-// above the spec's MaxError, or they have not mixed, all of them go on for as long again, and every
-// second sample is dropped; the corrected chain does so until it has enough effective samples
-// to check something.
+// and a Metropolis-corrected chain that checks them. While their potential has not mixed, what
+// they have sampled at first is burn-in, at most maxBurned times, and they begin anew where they
+// are. Then, while their own error is above the spec's MaxError, or they have not mixed, all of
+// them go on for as long again, and every second sample is dropped; the corrected chain does so
+// until it has enough effective samples to check something.
 // Each chain's random streams come only from the spec's key and the chain's number.
 // Cancelling the context ends Build within milliseconds.
 func Build(
@@ -131,7 +131,7 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 			return nil, err
 		}
 		r := b.assemble(level)
-		if level == 0 && b.burned < maxBurned && r.drifts() {
+		if level == 0 && b.burned < maxBurned && !r.mixed() {
 			b.burned++
 			b.wasted += b.crossCheck.Seconds
 			level, crossLevel, b.crossCheck, chains, cross = 0, 0, nil, true, true

@@ -25,7 +25,7 @@ type Reference struct {
 	Checks      []Check
 	CrossCheck  CrossCheck
 	// Burned is how often what the chains had sampled turned out to be burn-in, since their
-	// potential still drifted, and was dropped.
+	// potential had not mixed, and was dropped.
 	Burned int
 	// Doublings is how often the simulation time of the chains was doubled: their
 	// samples are Thin·2^Doublings steps of the Spec's size apart.
