@@ -79,8 +79,8 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	complete := cobra.FixedCompletions(nil, others)
 	if list := cmp.Or(listingOf[c.Name()+" "+f.Name], listingOf[f.Name]); list != "" {
 		complete = completeNames(list, others)
-	} else if v, ok := value.Value.(interface{ allowed() []string }); ok && v.allowed() != nil {
-		complete = cobra.FixedCompletions(v.allowed(), others)
+	} else if v, ok := value.Value.(*parsedValue); ok && v.words != nil {
+		complete = cobra.FixedCompletions(v.words, others)
 	}
 	if err := c.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
 		panic(err) // it is the command's own flag

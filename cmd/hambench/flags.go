@@ -112,82 +112,69 @@ func (f *selection) check() error {
 	return nil
 }
 
-// listValue is a flag's value of several, separated by commas, each of which is read
-// when the flag is set. A name that is missing between commas is read as "", which
-// no lookup finds: a list of commas must not stand for everything.
-// It is not pflag's list, whose values may hold quoted commas and are not looked up.
-type listValue[T any] struct {
-	typed  string
-	values *[]T
-	read   func(string) (T, error)
+// parsedValue is a flag's value that is read, and refused, when the flag is set.
+// It implements pflag.Value for lists, for words of a fixed list and for settings of a chain.
+type parsedValue struct {
+	// typed is the value as it was typed, or the default: the help shows it, and the workers of
+	// a cluster get it.
+	typed string
+	words []string // that it may be, for the completion of shells; nil if it may be others
+	read  func(string) error
 }
 
-// listOf registers a flag that takes a list; without it, and with an empty one,
-// there are no values.
-// read is called for each name, and its error names what is there.
+// String returns the value as it was typed, or the default.
+func (v *parsedValue) String() string { return v.typed }
+
+// Type is empty: the usage of each flag names its value.
+func (v *parsedValue) Type() string { return "" }
+
+// Set reads the value. A second use of the flag replaces the value of the first.
+func (v *parsedValue) Set(text string) error {
+	v.typed = text
+	return v.read(text)
+}
+
+// listOf registers a flag that takes several values, separated by commas; without it, and
+// with an empty one, there are no values.
+// read is called for each name, and its error names what is there. A name that is missing
+// between commas is read as "", which no lookup finds: a list of commas must not stand for
+// everything. It is not pflag's list, whose values may hold quoted commas and are not looked up.
 func listOf[T any](fs *pflag.FlagSet, values *[]T, name, about string,
 	read func(string) (T, error)) {
-	fs.Var(&listValue[T]{"", values, read}, name, about)
+	fs.Var(&parsedValue{read: func(list string) error {
+		*values = nil
+		if list == "" {
+			return nil
+		}
+		for name := range strings.SplitSeq(list, ",") {
+			v, err := read(strings.TrimSpace(name))
+			if err != nil {
+				return err
+			}
+			*values = append(*values, v)
+		}
+		return nil
+	}}, name, about)
 }
 
 // asItIs reads a name that is looked up later, when the data sets or studies are known.
 func asItIs(name string) (string, error) { return name, nil }
 
-// String returns the list as it was typed; it is the flag's default in the help.
-func (l *listValue[T]) String() string { return l.typed }
-
-// Type is empty: the usage of each flag names its value.
-func (l *listValue[T]) Type() string { return "" }
-
-// Set reads the values.
-// A second use of the flag replaces the values of the first.
-func (l *listValue[T]) Set(s string) error {
-	l.typed, *l.values = s, nil
-	if s == "" {
-		return nil
-	}
-	for _, name := range strings.Split(s, ",") {
-		v, err := l.read(strings.TrimSpace(name))
-		if err != nil {
-			return err
-		}
-		*l.values = append(*l.values, v)
-	}
-	return nil
-}
-
-// choice is a flag's value that is one of some words.
-// A word that is none of them is refused when the flag is read.
-type choice struct {
-	value *string
-	known []string
-}
-
 // oneOf registers a flag that takes one of some words; its help lists them
 // after about. What value points to is the default.
 func oneOf(fs *pflag.FlagSet, value *string, name, about string, known ...string) {
-	fs.Var(&choice{value, known}, name, wordUsage(about, known))
+	fs.Var(&parsedValue{typed: *value, words: known, read: func(word string) error {
+		if !slices.Contains(known, word) {
+			return fmt.Errorf("want one of %s%s", strings.Join(known, ", "),
+				usage.Suggest(word, known))
+		}
+		*value = word
+		return nil
+	}}, name, wordUsage(about, known))
 }
 
 // wordUsage returns the usage of a flag that takes one of some words.
 // The name of the value is WORD, by which shells complete it.
 func wordUsage(about string, words []string) string {
 	return fmt.Sprintf("`WORD` %s: %s", about, strings.Join(words, ", "))
-}
-
-// String returns the word; it is the flag's default in the help.
-func (c *choice) String() string { return *c.value }
-func (c *choice) Type() string   { return "" }
-
-// allowed returns the words, for the completion of shells.
-func (c *choice) allowed() []string { return c.known }
-
-// Set takes one of the words.
-func (c *choice) Set(s string) error {
-	if !slices.Contains(c.known, s) {
-		return fmt.Errorf("want one of %s%s", strings.Join(c.known, ", "),
-			usage.Suggest(s, c.known))
-	}
-	*c.value = s
-	return nil
 }

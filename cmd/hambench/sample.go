@@ -71,14 +71,6 @@ type sampleFlags struct {
 	coupled      bool
 }
 
-// settingValue is the flag of a setting of the chains.
-// It implements pflag.Value by the setting's declaration.
-type settingValue struct {
-	bench.Setting
-	cell  *bench.Cell
-	typed string
-}
-
 // registerSettings adds a flag for each setting that has one and is no shared flag.
 // So a setting that is declared in package bench is a flag here without a line in this file.
 // Defaults are those of the declarations.
@@ -87,12 +79,16 @@ func (f *sampleFlags) registerSettings(fs *pflag.FlagSet) {
 		if s.Flag == "" || fs.Lookup(s.Flag) != nil {
 			continue
 		}
-		v := &settingValue{Setting: s, cell: &f.cell}
-		if s.Default == oracle.AtTruth { // which a posterior may have to be sampled for first
-			s.Default = oracle.AtTypical
+		v := &parsedValue{words: s.Words, read: func(text string) error {
+			return s.Set(&f.cell, text) // its error says which values the declaration allows
+		}}
+		// The declaration keeps its own default, which a cell does not state.
+		usual := s.Default
+		if usual == oracle.AtTruth { // which a posterior may have to be sampled for first
+			usual = oracle.AtTypical
 		}
-		if s.Default != nil {
-			if err := v.Set(fmt.Sprint(s.Default)); err != nil {
+		if usual != nil {
+			if err := v.Set(fmt.Sprint(usual)); err != nil {
 				panic(fmt.Sprintf("hambench: default of --%s: %v", s.Flag, err)) // tests read all
 			}
 		}
@@ -105,21 +101,6 @@ func (f *sampleFlags) registerSettings(fs *pflag.FlagSet) {
 			flag.NoOptDefVal = "true"
 		}
 	}
-}
-
-// String returns the value as it was typed, or the default.
-func (v *settingValue) String() string { return v.typed }
-func (v *settingValue) Type() string   { return "" }
-
-// allowed returns the words of a setting that takes one of some, for the completion of
-// shells.
-func (v *settingValue) allowed() []string { return v.Words }
-
-// Set reads the value into the cell.
-// The error says which values the declaration allows.
-func (v *settingValue) Set(text string) error {
-	v.typed = text
-	return v.Setting.Set(v.cell, text)
 }
 
 // run runs the chains and writes their draws.
