@@ -122,7 +122,7 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 	}
 	exact := *f
 	exact.only = []string{paper.StudyID}
-	wanted, err := exact.resolve(ctx, f.stderr)
+	wanted, err := exact.resolve(ctx)
 	if err != nil {
 		return nil, err
 	}

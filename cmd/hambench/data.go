@@ -182,7 +182,7 @@ func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	if err != nil {
 		return err
 	}
-	split, err := f.keys.Source.Split(ctx, f.dataset, f.split)
+	split, err := f.Source.Split(ctx, f.dataset, f.split)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
-	"hambench/models"
-	"hambench/models/datasets"
 	"hambench/usage"
 )
 
@@ -42,7 +40,7 @@ result goes to standard error.`,
 func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
 	plans, err := f.stored()
 	if f.Store == nil { // a name that no built-in study has is the likelier mistake
-		studies, unknown := f.studies(datasets.Builtin(), models.Builtin())
+		studies, unknown := f.studies()
 		return cmp.Or(unknown, f.exportable(studies), err)
 	}
 	if err != nil {

@@ -164,7 +164,7 @@ func listing(name string) (header []string, rows [][]string) {
 			func(p bench.Profile) []string { return []string{p.Name, p.About} })
 	}
 	quick := selection{asked: bench.Profile{Name: "quick"}}
-	studies, err := quick.studies(datasets.Builtin(), models.Builtin())
+	studies, err := quick.studies()
 	if err != nil {
 		panic(err) // they are built in, and tests read them
 	}

@@ -41,19 +41,18 @@ func (f *selection) namePosterior() error {
 	if err := f.open(own); err != nil {
 		return err
 	}
-	source := f.keys.Source
 	if f.model == "" && f.dataset == "" {
 		return usage.Errorf("neither --model nor --dataset: want at least one " +
 			"(see 'hambench list')")
 	}
 	if f.dataset == "" {
-		m, err := source.Models().Lookup(f.model)
+		m, err := f.Models.Lookup(f.model)
 		if err != nil {
 			return err
 		}
 		f.dataset = m.Dataset
 	}
-	d, err := source.Datasets().Lookup(f.dataset)
+	d, err := f.Data.Lookup(f.dataset)
 	f.model = cmp.Or(f.model, d.Model)
 	return err
 }
@@ -74,7 +73,7 @@ func (f *selection) openPosterior(ctx context.Context, precision string) (models
 // target loads the posterior once it is named: each chain has one of its own.
 // A target serves one chain, since it holds the work space of its gradients.
 func (f *selection) target(ctx context.Context, precision string) (models.Target, error) {
-	t, err := f.keys.Source.Target(ctx, f.dataset, f.split, f.model,
+	t, err := f.Source.Target(ctx, f.dataset, f.split, f.model,
 		models.Options{Precision: precision})
 	return t, f.fetchHint(err)
 }
@@ -129,11 +128,11 @@ func (f *selection) reference(
 // one that is known needs none.
 // So a reference that reproduce has made is found, whatever else its profile changes.
 func (f *selection) referenceSpec() (oracle.Spec, error) {
-	d, err := f.keys.Source.Datasets().Lookup(f.dataset)
+	d, err := f.Data.Lookup(f.dataset)
 	if err != nil {
 		return oracle.Spec{}, err
 	}
-	m, err := f.keys.Source.Models().For(f.model, d.Name, d.Shape)
+	m, err := f.Models.For(f.model, d.Name, d.Shape)
 	if err != nil {
 		return oracle.Spec{}, err
 	}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"hambench/bench/store"
 	"hambench/bench/sweep"
 	"hambench/figures"
+	"hambench/figures/page"
 	"hambench/internal/atomicfile"
 	"hambench/internal/distinct"
 	"hambench/internal/kernel"
@@ -74,7 +78,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if r.figuresOnly && !r.missingOnly && !r.dryRun {
-		studies, err := r.studies(r.keys.Source.Datasets(), r.keys.Source.Models())
+		studies, err := r.studies()
 		if err != nil {
 			return err
 		}
@@ -87,7 +91,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		r.plans = r.shown(r.plans)
 		return nil
 	}
-	if r.plans, err = r.resolve(ctx, r.stderr); err != nil {
+	if r.plans, err = r.resolve(ctx); err != nil {
 		return err
 	}
 	if r.dryRun || r.missingOnly {
@@ -111,7 +115,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 func (r *reproduction) shown(plans []bench.Plan) []bench.Plan {
 	show := func(f *bench.File, p bench.Profile) {
 		if s, err := f.Study(p); err == nil {
-			plans = s.Shown(plans, r.keys.Source.Datasets())
+			plans = s.Shown(plans, r.Data)
 		}
 	}
 	idOf := func(p bench.Plan) string { return p.ID }
@@ -173,7 +177,7 @@ func (r *reproduction) nameKernels() {
 // noteMissing names the data that could not be had.
 func (r *reproduction) noteMissing() {
 	if len(r.plans) > 0 && len(r.plans[0].Unavailable) > 0 {
-		fmt.Fprintln(r.stdout, r.keys.Source.Datasets().MissingNote(r.plans[0].Unavailable))
+		fmt.Fprintln(r.stdout, r.Data.MissingNote(r.plans[0].Unavailable))
 	}
 }
 
@@ -243,6 +247,10 @@ func (r *reproduction) draw(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// pagePath is where the page is.
+// It is the only file that people need to open.
+func pagePath(out string) string { return filepath.Join(out, "index.html") }
+
 // writePage writes the page of all studies of the profile that the store has.
 // running is the progress of a run that goes on, "" after it.
 func (r *reproduction) writePage(running string) error {
@@ -250,7 +258,19 @@ func (r *reproduction) writePage(running string) error {
 	if err != nil {
 		return err
 	}
-	return writePage(r.out, r.Store, bench.Widest(r.shown(all)), running)
+	p := page.New(bench.Widest(r.shown(all)), bench.NewResults(r.Store))
+	p.Running = running
+	return writeTo(pagePath(r.out), p.Write)
+}
+
+// writeTo makes a file of what is written, whole or not at all: a browser never loads half
+// of a page.
+func writeTo(path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, b.Bytes())
 }
 
 // report prints what was drawn of a study: its table or title, notes, how many cells were

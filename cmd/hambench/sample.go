@@ -304,7 +304,7 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 	t models.Target) (draws.Header, error) {
 	h := draws.Header{Chains: max(1, f.chains), Draws: f.Plan.Samples, Numbered: f.chains > 0,
 		Dim: t.Dim(), Outputs: t.Outputs(), Predictive: f.predictions}
-	split, err := f.keys.Source.Split(ctx, f.dataset, f.split)
+	split, err := f.Source.Split(ctx, f.dataset, f.split)
 	if err != nil {
 		return h, err
 	}
@@ -322,7 +322,7 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 			split.TrainRows(), n, mostInSample)
 	}
 	f.Chains.InSample = func(ctx context.Context) (models.Target, error) {
-		m, err := f.keys.Source.Models().For(f.model, f.dataset, split.Shape())
+		m, err := f.Models.For(f.model, f.dataset, split.Shape())
 		if err != nil {
 			return nil, err
 		}

@@ -138,12 +138,11 @@ func (f *selection) label() string {
 	return label
 }
 
-// studies returns the studies of the flags. Data sets that are unavailable are
+// studies returns the studies of the flags, restricted to --only and --datasets, on the data
+// sets and models that are open, or else the built-in ones. Data sets that are unavailable are
 // named by what stands in for them, too.
-// They are restricted to --only and --datasets. An unknown name is a usage error that lists
-// the names there are.
-func (f *selection) studies(data datasets.Registry, all models.Registry,
-	unavailable ...string) ([]bench.Study, error) {
+// An unknown name is a usage error that lists the names there are.
+func (f *selection) studies(unavailable ...string) ([]bench.Study, error) {
 	profile, err := f.lookupProfile()
 	if err != nil {
 		return nil, err
@@ -153,7 +152,7 @@ func (f *selection) studies(data datasets.Registry, all models.Registry,
 		studies = make([]bench.Study, 1)
 		studies[0], err = f.study.Study(profile, unavailable...)
 	} else {
-		studies, err = bench.Studies(profile, data, all, unavailable...)
+		studies, err = bench.Studies(profile, f.Data, f.Models, unavailable...)
 	}
 	if err != nil {
 		return nil, err
@@ -165,19 +164,18 @@ func (f *selection) studies(data datasets.Registry, all models.Registry,
 		return nil, usage.Errorf("--datasets %q: a name is missing: want one of %s",
 			strings.Join(f.on, ","), strings.Join(used(studies), ", "))
 	}
-	return bench.Restrict(studies, data.StandIns(f.on, unavailable)...)
+	return bench.Restrict(studies, f.Data.StandIns(f.on, unavailable)...)
 }
 
 // resolve gives the studies their keys. The data that they use are loaded;
 // what cannot be had is replaced by built-in sets, and named on stderr.
 // Relative steps are fixed first, since the keys depend on them.
-func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan, error) {
-	source := f.keys.Source
-	studies, err := f.studies(source.Datasets(), source.Models())
+func (f *selection) resolve(ctx context.Context) ([]bench.Plan, error) {
+	studies, err := f.studies()
 	if err != nil {
 		return nil, err
 	}
-	unavailable, err := source.Unavailable(ctx, used(studies)...)
+	unavailable, err := f.keys.Source.Unavailable(ctx, used(studies)...)
 	if err != nil {
 		return nil, err
 	}
@@ -186,16 +184,15 @@ func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan
 	}
 	follow := slices.ContainsFunc(studies, relative)
 	if follow {
-		if err := f.fixSteps(ctx, used(studies), unavailable, stderr); err != nil {
+		if err := f.fixSteps(ctx, used(studies), unavailable); err != nil {
 			return nil, err
 		}
 	}
 	if len(unavailable) > 0 {
-		fmt.Fprintln(stderr, source.Datasets().MissingNote(unavailable))
+		fmt.Fprintln(f.stderr, f.Data.MissingNote(unavailable))
 	}
 	if len(unavailable) > 0 || follow {
-		if studies, err = f.studies(source.Datasets(), source.Models(),
-			unavailable...); err != nil {
+		if studies, err = f.studies(unavailable...); err != nil {
 			return nil, err
 		}
 	}
@@ -206,8 +203,7 @@ func (f *selection) resolve(ctx context.Context, stderr io.Writer) ([]bench.Plan
 // run in the store or estimated now.
 // Estimates differ between machines, so that those of the first run count for all later ones
 // in its store.
-func (f *selection) fixSteps(ctx context.Context, on, unavailable []string,
-	stderr io.Writer) error {
+func (f *selection) fixSteps(ctx context.Context, on, unavailable []string) error {
 	s, err := store.ReadIfThere(storePath(f.out), sweep.Here())
 	if err != nil {
 		return err
@@ -220,7 +216,7 @@ func (f *selection) fixSteps(ctx context.Context, on, unavailable []string,
 	var missing []bench.Cell
 	f.asked.Missing = func(c bench.Cell) { missing = append(missing, c) }
 	defer func() { f.asked.Missing = nil }()
-	studies, err := f.studies(f.Data, f.Models, unavailable...)
+	studies, err := f.studies(unavailable...)
 	if err != nil {
 		return err
 	}
@@ -236,7 +232,7 @@ func (f *selection) fixSteps(ctx context.Context, on, unavailable []string,
 		if left > 0 {
 			more = fmt.Sprintf(" (%d more to find)", left)
 		}
-		fmt.Fprintf(stderr, "hambench: the largest stable step of %s on %s, C = %g, K = %d%s, is "+
+		fmt.Fprintf(f.stderr, "hambench: the largest stable step of %s on %s, C = %g, K = %d%s, is "+
 			"about %.3g%s\n", c.Integrator, c.Dataset, float64(c.Friction), c.Batches, inner, h,
 			more)
 	}
@@ -257,19 +253,15 @@ func used(studies []bench.Study) []string {
 	return names
 }
 
-// stored opens the store of --out for reading and returns its manifests of the flags.
+// stored opens the store of --out for reading and returns its manifests of the flags'
+// profile, restricted to the studies and data sets of the flags. It loads no data and looks no
+// names up.
+// Of several manifests of one study the widest counts (bench.Widest). If none is left, the
+// error lists what the store has.
 func (f *selection) stored() ([]bench.Plan, error) {
 	if err := f.openStore(store.Read, store.Machine{}); err != nil {
 		return nil, err
 	}
-	return f.manifests()
-}
-
-// manifests returns the manifests in the store of the flags' profile, restricted to
-// the studies and data sets of the flags. It loads no data and looks no names up.
-// Of several manifests of one study the widest counts (bench.Widest). If none is left, the
-// error lists what the store has.
-func (f *selection) manifests() ([]bench.Plan, error) {
 	all, err := bench.Plans(f.Store, "")
 	if err != nil {
 		return nil, err

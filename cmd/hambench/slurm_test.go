@@ -14,8 +14,6 @@ import (
 	"hambench/bench"
 	"hambench/bench/slurm"
 	"hambench/internal/kernel"
-	"hambench/models"
-	"hambench/models/datasets"
 )
 
 func TestBadInputOfSlurm(t *testing.T) {
@@ -109,7 +107,7 @@ func composed(t *testing.T, args ...string) *clusterRun {
 	if err := fs.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	studies, err := r.studies(datasets.Builtin(), models.Builtin())
+	studies, err := r.studies()
 	if err != nil {
 		t.Fatal(err)
 	}
