@@ -181,3 +181,31 @@ func TestFormatsHoldTheSameDraws(t *testing.T) {
 		t.Errorf("posteriordb without the posterior: %v", err)
 	}
 }
+
+// Metadata that describe no array are bad input, which names the array.
+func TestMetadataOfNoArrayAreRefused(t *testing.T) {
+	for name, c := range map[string]struct{ array, attributes string }{
+		"fewer names than dimensions": {`"shape":[2,3],"chunks":[2,3],"dtype":"<f8"`, `{"_ARRAY_DIMENSIONS":["chain"]}`},
+		"a length below zero":         {`"shape":[-1,3],"chunks":[1,3],"dtype":"<f8"`, `{}`},
+		"a chunk of length zero":      {`"shape":[2,3],"chunks":[2,0],"dtype":"<f8"`, `{}`},
+		"a chunk below zero":          {`"shape":[2,3],"chunks":[2,-3],"dtype":"<f8"`, `{}`},
+		"elements of three bytes":     {`"shape":[2,3],"chunks":[2,3],"dtype":"<i3"`, `{}`},
+	} {
+		folder := t.TempDir()
+		array := filepath.Join(folder, "posterior", "theta")
+		if err := errors.Join(os.MkdirAll(array, 0o755),
+			os.WriteFile(filepath.Join(folder, ".zgroup"), []byte(`{"zarr_format":2}`), 0o600),
+			os.WriteFile(filepath.Join(array, ".zarray"), []byte(`{"zarr_format":2,"order":"C",`+c.array+`}`), 0o600),
+			os.WriteFile(filepath.Join(array, ".zattrs"), []byte(c.attributes), 0o600),
+			os.WriteFile(filepath.Join(array, "0.0"), make([]byte, 18), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		want := "array theta: "
+		if name == "elements of three bytes" {
+			want = "no array of whole numbers" // is passed over, like texts
+		}
+		if _, err := Read([]string{folder}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v: want %q", name, err, want)
+		}
+	}
+}

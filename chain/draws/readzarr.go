@@ -133,8 +133,7 @@ func openZarr(folder string, want []string) (compare.Side, error) {
 			continue
 		}
 		a, err := m.array(version)
-		drawn := a.dims == nil || slices.Equal(a.dims[:2], []string{"chain", "draw"})
-		if err == nil && a.kind != 0 && drawn {
+		if err == nil && a.drawn() {
 			err = b.addArray(at, e.Name(), a, want)
 		}
 		if err != nil {
@@ -146,6 +145,12 @@ func openZarr(folder string, want []string) (compare.Side, error) {
 			"with the dimensions (chain, draw, …) in %s", inside)
 	}
 	return b.side, nil
+}
+
+// drawn reports whether an array holds numbers of draws. One that does not name its dimensions
+// is taken to do so.
+func (a array) drawn() bool {
+	return a.kind != 0 && (a.dims == nil || slices.Equal(a.dims[:2], []string{"chain", "draw"}))
 }
 
 // addArray adds the columns of an array.
@@ -225,18 +230,16 @@ func (m meta) array(version int) (a array, err error) {
 			"int16": "i2", "int8": "i1", "uint64": "u8", "uint32": "u4", "uint16": "u2",
 			"uint8": "u1", "bool": "b1"}[m.DataType]
 	}
-	if len(kind) == 2 && strings.ContainsRune("fiub", rune(kind[0])) {
+	// Not floats of 16 bits, which element does not know.
+	if slices.Contains(strings.Fields("f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1"), kind) {
 		a.kind, a.size = kind[0], int(kind[1]-'0')
-	}
-	if a.kind == 'f' && a.size < 4 { // floats of 16 bits are not read
-		a.kind = 0
 	}
 	for _, c := range a.codecs {
 		if !slices.Contains([]codec{"gzip", "zlib", "zstd", "blosc"}, c) {
 			return a, fmt.Errorf("codec %s: want none, gzip, zlib, zstd or blosc", c)
 		}
 	}
-	if len(a.chunk) != len(a.shape) || slices.Contains(a.chunk, 0) ||
+	if len(a.chunk) != len(a.shape) || slices.Min(a.chunk) < 1 || slices.Min(a.shape) < 0 ||
 		a.dims != nil && len(a.dims) != len(a.shape) {
 		return a, fmt.Errorf("chunks %v of the shape %v: want one length each", a.chunk, a.shape)
 	}
