@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"hambench/compare"
 )
@@ -254,13 +255,15 @@ func (m meta) array(version int) (a array, err error) {
 // read returns all elements, row-major. All chunks have the full length: those at the upper
 // ends reach beyond the array. One without a file holds the fill value.
 func (a array) read(folder string) ([]float64, error) {
-	total, inChunk := 1, 1
+	grid := make([]int, len(a.shape)) // chunks along each dimension
 	for d, n := range a.shape {
-		total, inChunk = total*n, inChunk*a.chunk[d]
+		grid[d] = int(math.Ceil(float64(n) / float64(a.chunk[d])))
 	}
-	out := make([]float64, total)
-	place := make([]int, len(a.shape))
-	for total > 0 {
+	out := make([]float64, combin.Card(a.shape))
+	inChunk := combin.Card(a.chunk)
+	place, at := make([]int, len(a.shape)), make([]int, len(a.shape))
+	for chunks := combin.NewCartesianGenerator(grid); chunks.Next(); {
+		chunks.Product(place)
 		data, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(a.name(place))))
 		missing := errors.Is(err, fs.ErrNotExist)
 		for i := 0; i < len(a.codecs) && err == nil; i++ {
@@ -273,39 +276,21 @@ func (a array) read(folder string) ([]float64, error) {
 			return nil, fmt.Errorf("chunk %s: %w", a.name(place), err)
 		}
 		for i := range inChunk {
-			// From the place in the chunk to that in the array, from the last dimension.
-			to, rest, inside := 0, i, true
-			stride := 1
-			for d := len(a.shape) - 1; d >= 0; d-- {
-				at := place[d]*a.chunk[d] + rest%a.chunk[d]
-				rest /= a.chunk[d]
-				inside = inside && at < a.shape[d]
-				to += at * stride
-				stride *= a.shape[d]
+			combin.SubFor(at, i, a.chunk) // within the chunk
+			inside := true
+			for d := range at {
+				at[d] += place[d] * a.chunk[d] // within the array
+				inside = inside && at[d] < a.shape[d]
 			}
 			switch {
 			case inside && missing:
-				out[to] = a.fill
+				out[combin.IdxFor(at, a.shape)] = a.fill
 			case inside:
-				out[to] = a.element(data[i*a.size:])
+				out[combin.IdxFor(at, a.shape)] = a.element(data[i*a.size:])
 			}
-		}
-		if !next(place, a) {
-			break
 		}
 	}
 	return out, nil
-}
-
-// next moves a chunk's place on, the last dimension first; false after the last.
-func next(place []int, a array) bool {
-	for d := len(place) - 1; d >= 0; d-- {
-		if place[d]++; place[d]*a.chunk[d] < a.shape[d] {
-			return true
-		}
-		place[d] = 0
-	}
-	return false
 }
 
 // element reads one number.
