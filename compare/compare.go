@@ -26,9 +26,12 @@ import (
 // Level is the probability of refusing draws of the reference's law.
 const Level = 0.01
 
-// Side is one of the two sets: Chains[chain][column][draw]. Chains may differ in length.
+// Side is one of the two sets: Chains[chain][column][draw]. Chains may differ in length; the
+// columns of a chain do not, and there is at least one of each.
+//
+// Draws are stored by column since every test reads one column of all chains at a time.
 type Side struct {
-	Names  []string
+	Names  []string // of the columns
 	Chains [][][]float64
 	// Of names the chains in messages, say by their files; without it they are numbered.
 	Of []string
@@ -47,7 +50,7 @@ func (s Side) draws() (n int) {
 	return n
 }
 
-// column returns the draws of a column by chain.
+// column returns the draws of a column by chain. They are the side's own, not copies.
 func (s Side) column(j int) [][]float64 {
 	out := make([][]float64, len(s.Chains))
 	for c, chain := range s.Chains {
@@ -65,7 +68,8 @@ func (s Side) Ordered(names []string) Side {
 	return s.only(places)
 }
 
-// only returns the side with the columns of the given places.
+// only returns the side with the columns of the given places, in that order. It shares the
+// draws with the side, which nothing here changes.
 func (s Side) only(columns []int) Side {
 	out := s
 	out.Names, out.Chains = nil, nil
@@ -159,9 +163,12 @@ type Column struct {
 	Scale    Test `json:"scale"`
 	Shape    Test `json:"shape"`
 	// P is the smallest of the three tests' P.
-	P     float64 `json:"p"`
+	P float64 `json:"p"`
+	// Curve has a point at each cut (see cuts) that both sides pass often enough.
 	Curve []Point `json:"curve"`
 
+	// What Location and Scale are made of: the power, the sizes of the report and the lag
+	// windows of the joint tests need it.
 	location, scale difference
 	stray           stray
 }
@@ -212,7 +219,8 @@ type Power struct {
 }
 
 // What draws must have to decide anything: an effective size of twenty in the median column,
-// and ten in each.
+// and ten in each. Below, the law of a mean of scores is not near enough to Student's for the
+// stated rate of false alarms.
 const (
 	minMedian = 20
 	minLeast  = 10
@@ -230,7 +238,8 @@ func Sides(reference, draws Side) (Report, error) {
 	}
 	r.Reference = Size{Chains: len(ref.Chains), Draws: ref.draws(), OwnError: ref.OwnError}
 	r.Draws = Size{Chains: len(own.Chains), Draws: own.draws()}
-	r.Verdict = Undecided // so far
+	// Each return before conclude leaves the draws undecided, with the reason in Why.
+	r.Verdict = Undecided
 	if min(r.Draws.Draws, r.Reference.Draws) < minMedian {
 		r.Why = fmt.Sprintf("%d draws against %d: want at least %d", r.Draws.Draws,
 			r.Reference.Draws, minMedian)
@@ -248,7 +257,7 @@ func Sides(reference, draws Side) (Report, error) {
 	}
 	t := newTests(len(ref.Names))
 	r.Columns = make([]Column, len(ref.Names))
-	z := make([][]float64, len(ref.Names))
+	z := make([][]float64, len(ref.Names)) // normal scores of all draws, the reference's first
 	each(len(r.Columns), func(j int) {
 		r.Columns[j], z[j] = t.column(ref.Names[j], pool(ref, own, j))
 	})
@@ -269,7 +278,8 @@ func Sides(reference, draws Side) (Report, error) {
 }
 
 // excess is the largest difference of distribution functions in units of its band: it tells
-// columns with one P apart.
+// columns with one P apart, of which there are many, since P is at most 1 after it is adjusted
+// for the number of tests.
 func (c Column) excess() (x float64) {
 	for _, p := range c.Curve {
 		x = max(x, math.Abs(p.Difference)/p.Band)
@@ -277,7 +287,9 @@ func (c Column) excess() (x float64) {
 	return x
 }
 
-// each calls f for 0 … n−1, on all processors.
+// each calls f for 0 … n−1, on all processors. Calls take their numbers from one counter, since
+// columns differ in what their lag windows cost. Results do not depend on the order of calls:
+// f writes to the place of its number alone.
 func each(n int, f func(int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -291,10 +303,13 @@ func each(n int, f func(int)) {
 	wait.Wait()
 }
 
-// match returns both sides with their common columns in the order of the reference.
+// match returns both sides with their common columns in the order of the reference, and notes
+// in the report what is not common. It refuses numbers that are not finite, and a chain that a
+// side has twice; a chain that both sides have is noted only, since the comparison is right as
+// such.
 func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
-	var of, in []int
-	place := make(map[string]int)
+	var of, in []int              // places of the common columns in the reference and the draws
+	place := make(map[string]int) // of the draws' columns that are not matched yet
 	for j, name := range draws.Names {
 		place[name] = j
 	}
@@ -326,6 +341,7 @@ func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 	}{{"the reference", ref}, {"the draws", own}} {
 		for c, chain := range side.Chains {
 			for j, x := range chain {
+				// An infinity less itself is NaN, too.
 				i := slices.IndexFunc(x, func(v float64) bool { return math.IsNaN(v - v) })
 				if i >= 0 {
 					return ref, own, usage.Errorf("%s: %s, draw %d, column %s: %v: want a "+
@@ -360,7 +376,9 @@ func constant(chains [][]float64) bool {
 	})
 }
 
-// varying leaves out columns with one value on both sides.
+// varying leaves out columns with one value on both sides, such as the zeros of a Cholesky
+// factor, and notes them. A column that is constant in the reference alone has no spread by
+// which a difference could be judged: it is a usage error.
 func (r *Report) varying(ref, own Side) (Side, Side, error) {
 	var kept []int
 	for j, name := range ref.Names {
@@ -407,7 +425,8 @@ func neverMoved(ref, own Side) string {
 	return ""
 }
 
-// sizes summarises the columns' effective sizes.
+// sizes summarises the columns' effective sizes, those of location: Effective is their median,
+// Least the smallest of location or scale, whose autocorrelation may be the longer one.
 func (r *Report) sizes() {
 	for _, side := range []struct {
 		size *Size
@@ -430,12 +449,14 @@ func (r *Report) sizes() {
 	}
 }
 
-// conclude sets the verdict; columns are in order. Those of a small effective size refuse
+// conclude sets the verdict; columns are in order. A refusal goes before a lack of draws: few
+// draws that differ enough to be seen are wrong all the same, if the median column has enough of
+// them. Columns of a small effective size refuse
 // nothing, and without them nothing is accepted; nor is it with draws so far out that they are not
 // expected once in a hundred reports.
 func (r *Report) conclude() {
-	var few []string
-	enough := true
+	var few []string // what a side has too little of
+	enough := true   // in the median column, on both sides
 	for _, side := range []struct {
 		of string
 		Size

@@ -30,8 +30,11 @@ func (s Side) checkCopies(what string) error {
 }
 
 // copies finds two chains that hold the same draws: one of the first few, and one behind them;
-// any two if the first are none.
+// any two if the first are none. So one search serves for a side, and for both sides put
+// together. Chains of few values agree by chance: they are copies only if less than stuckChance
+// such agreements are expected among all pairs that are looked at.
 func (s Side) copies(first int) (a, b int, found bool) {
+	// Counting the values takes longer than all else, and is needed only if two chains agree.
 	shares := sync.OnceValue(s.shares)
 	n := len(s.Chains)
 	pairs := float64(n*(n-1)) / 2
@@ -80,7 +83,9 @@ func (s Side) shares() []map[float64]float64 {
 }
 
 // agreement is the chance that a chain makes the moves of two that are alike, if it draws values
-// by their shares: of the column in which it is smallest.
+// by their shares: of the column in which it is smallest. Columns of one chain depend on each
+// other, so that their chances are not multiplied. Draws that repeat the one before, as rejected
+// proposals do, add no evidence. The sum is of logarithms, since the product underflows.
 func (s Side) agreement(a, b int, shares func() []map[float64]float64) float64 {
 	least := 0.0
 	for j, x := range s.Chains[a] {

@@ -11,14 +11,16 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// tests knows how many tests of a report share its level.
+// tests knows how many tests of a report share its level. Bonferroni's bound is used throughout:
+// the tests of a report depend on each other in ways that differ from law to law.
 type tests struct {
-	columns int
+	columns int // that are compared
 	// kinds of tests share Level equally: location, scale and shape of columns; with two
 	// columns or more also correlations and directions.
 	kinds float64
 }
 
+// newTests returns those of a report on so many columns.
 func newTests(columns int) tests {
 	t := tests{columns, 3}
 	if t.columns > 1 {
@@ -30,7 +32,8 @@ func newTests(columns int) tests {
 // level is that of each of n tests of a kind.
 func (t tests) level(n int) float64 { return Level / t.kinds / float64(n) }
 
-// adjusted is the P of a test of which there are n of its kind.
+// adjusted is the P of a test of which there are n of its kind: at most Level exactly if its own
+// p is at most the level of each.
 func (t tests) adjusted(d difference, n int) float64 {
 	return min(1, d.p()*t.kinds*float64(n))
 }
@@ -41,7 +44,10 @@ func (t tests) of(d difference, n int) Test {
 	return Test{d.value, d.value - w, d.value + w, t.adjusted(d, n)}
 }
 
-// scale returns a test of |z| as one of the ratio of deviations.
+// scale returns a test of |z| as one of the ratio of deviations. If the draws' normal scores are
+// (1 + ε) times as wide as the reference's, the means of |z| differ by ε of that mean, to first
+// order: so value/mean estimates the logarithm of the ratio, whose interval is mapped back by
+// exp, which keeps its ends above 0.
 func (t tests) scale(d difference, n int) Test {
 	w, ratio := d.width(t.level(n))/d.mean, math.Exp(d.value/d.mean)
 	high := min(ratio*math.Exp(w), math.MaxFloat64) // few degrees of freedom have no upper end
@@ -58,6 +64,7 @@ func (t tests) shape(d difference, n int) Test {
 // column compares one column, and returns its normal scores, too.
 func (t tests) column(name string, p pooled) (c Column, z []float64) {
 	s := scoresOf(p, limits{})
+	// The share of the reference's draws that are independent bounds how much its tail can tell.
 	c = Column{
 		Name: name, ReferenceEffective: s.location.ref.size, Effective: s.location.own.size,
 		location: s.location, scale: s.scale,
@@ -67,7 +74,7 @@ func (t tests) column(name string, p pooled) (c Column, z []float64) {
 	}
 	c.ReferenceMean, c.ReferenceSD = meanSD(p.x[:p.split])
 	c.Mean, c.SD = meanSD(p.x[p.split:])
-	n := t.columns * (cuts - 1)
+	n := t.columns * (cuts - 1) // tests of shape, at every cut of every column
 	for k, d := range s.shape {
 		c.Curve = append(c.Curve, Point{s.at[k], s.share[k], d.value, min(d.width(t.level(n)), 1)})
 	}
@@ -112,7 +119,10 @@ const (
 	randomDirections = 16
 )
 
-// joint tests what single columns, with the normal scores z, do not show; p is any column's.
+// joint tests what single columns, with the normal scores z, do not show; p is any column's, of
+// which only the chains are used. It returns the worst correlation and the worst direction, and
+// all correlations for the power. Directions mix all columns: their windows are at least as long
+// as that of the median column.
 func (t tests) joint(p pooled, z [][]float64, columns []Column) (worst []Joint,
 	pairs []difference) {
 	var ofRef, ofOwn []int
@@ -126,7 +136,11 @@ func (t tests) joint(p pooled, z [][]float64, columns []Column) (worst []Joint,
 	return []Joint{correlation, t.directions(p, z, median(pairs), slow)}, pairs
 }
 
-// correlations compares means of products of two columns' normal scores.
+// correlations compares means of products of two columns' normal scores: of all pairs or, with
+// more than wholeColumns columns, of each column with the next few, so that the number of pairs
+// stays near that of wholeColumns columns. It returns the worst and all, in the order of pairs.
+// A product of two columns forgets about as fast as the faster of them, so that this one's window
+// is the shortest that a product may have.
 func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 	Joint, []difference) {
 	reach := t.columns - 1
@@ -143,7 +157,7 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 		}
 	}
 	all := make([]difference, len(pairs))
-	each(len(z)-1, func(a int) {
+	each(len(z)-1, func(a int) { // one column's pairs, which share one buffer of products
 		products := p.like(make([]float64, len(p.x)))
 		for k := first[a]; k < first[a+1]; k++ {
 			b := pairs[k].b
@@ -178,6 +192,7 @@ func (t tests) directions(p pooled, z [][]float64, products difference, slow lim
 		}
 	}
 	names, all = append(names, "radius"), append(all, radius)
+	// Of a linear combination only the law matters, not its size: weights are not normalised.
 	rng := rand.New(rand.NewPCG(1, 0)) // pinned: a report is the same at every call
 	for k := range randomDirections {
 		sum := make([]float64, len(p.x))
@@ -217,6 +232,7 @@ func (t tests) directions(p pooled, z [][]float64, products difference, slow lim
 func whitened(p pooled, z [][]float64, own, ref float64) [][]float64 {
 	n := len(z)
 	weight := make([]float64, len(p.x))
+	// A side's draws together weigh as much as its effective size.
 	for i := range weight {
 		if i < p.split {
 			weight[i] = ref / float64(p.split)
@@ -238,7 +254,7 @@ func whitened(p pooled, z [][]float64, own, ref float64) [][]float64 {
 		c.SetSym(j, j, c.At(j, j)+float64(n)/total/10)
 	}
 	var e mat.EigenSym
-	e.Factorize(&c, true)
+	e.Factorize(&c, true) // of a matrix that is finite and positive definite by its ridge
 	var axes mat.Dense
 	e.VectorsTo(&axes)
 	values := e.Values(nil)

@@ -19,6 +19,8 @@ func (t tests) power(columns []Column, pairs []difference) []Power {
 	for _, c := range columns {
 		location, scale = append(location, c.location), append(scale, c.scale)
 	}
+	// A deviation that is wrong by a factor moves the mean of |z| by its logarithm times that
+	// mean (see tests.scale).
 	typical := median(scale)
 	out := []Power{
 		t.shows("a deviation 8 % too large", math.Log(1.08)*typical.mean, typical, t.columns),
@@ -30,14 +32,18 @@ func (t tests) power(columns []Column, pairs []difference) []Power {
 	return out
 }
 
-// median returns the difference with the median standard error.
+// median returns the difference with the median standard error, the upper one of an even
+// number. It leaves the list as it is.
 func median(all []difference) difference {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b difference) int { return cmp.Compare(a.error, b.error) })
 	return all[len(all)/2]
 }
 
-// shows returns the power of a test of which there are n of its kind against a difference.
+// shows returns the power of a test of which there are n of its kind against a true difference
+// by so much, if the test's standard error is that of d, and the effective size that both sides
+// would have to have for a power of shownWith. The standard error falls like the root of the
+// sizes, and the degrees of freedom grow in proportion to them, as the lag window stays.
 func (t tests) shows(what string, by float64, d difference, n int) Power {
 	level := t.level(n)
 	p := Power{Of: what, Power: detects(by/d.error, d.freedom, quantile(d.freedom, level))}
@@ -48,7 +54,9 @@ func (t tests) shows(what string, by float64, d difference, n int) Power {
 		f := freedomOf(m, m*d.own.freedom/a, m, m*d.ref.freedom/b)
 		return detects(by/e, f, quantile(f, level))
 	}
-	const step = 0.02 // of a logarithm
+	// The power grows with m: the search is over m = minMedian · exp(0.02 k), which ends at
+	// 3·10⁶ times minMedian.
+	const step = 0.02
 	p.Needs = minMedian * math.Exp(step*float64(sort.Search(750, func(k int) bool {
 		return with(minMedian*math.Exp(step*float64(k))) >= shownWith
 	})))
@@ -56,7 +64,8 @@ func (t tests) shows(what string, by float64, d difference, n int) Power {
 }
 
 // detects is the probability that a Student's t of so many degrees of freedom about a mean
-// exceeds a limit (Johnson, Kotz and Balakrishnan, 1995, equation 31.25).
+// exceeds a limit (Johnson, Kotz and Balakrishnan, 1995, equation 31.25), in the normal
+// approximation of the noncentral law. The chance of an excess on the wrong side is left out.
 func detects(mean, freedom, limit float64) float64 {
 	return distuv.UnitNormal.CDF((mean - limit) / math.Sqrt(1+limit*limit/2/freedom))
 }

@@ -16,10 +16,10 @@ import (
 type pooled struct {
 	x         []float64
 	chains    []int
-	reference int     // chains
-	split     int     // draws of the reference
-	off       float64 // variance of the reference's own error, in units of a score's variance
-	scratch   []float64
+	reference int       // chains
+	split     int       // draws of the reference
+	off       float64   // variance of the reference's own error, in units of a score's variance
+	scratch   []float64 // as long as x, for averageOf; nil until like
 }
 
 // pool returns a column of both sides. A reference with the own error e has its normal scores
@@ -49,7 +49,7 @@ func (p pooled) like(x []float64) pooled {
 // the degrees of freedom with which the size is known.
 type average struct {
 	mean, size, freedom float64
-	lag                 int // the last of the window
+	lag                 int // the last of the window, in draws of one chain
 }
 
 // window is the length of the lag window in integrated autocorrelation times (Sokal, 1997).
@@ -67,9 +67,9 @@ func averageOf(x, d []float64, chains []int, least int) average {
 	for i, v := range x {
 		d[i] = v - a.mean
 	}
-	variance := floats.Dot(d, d)
+	variance := floats.Dot(d, d) // times n, as are the sums of products below
 	time, lag := 0.5, 0
-	if variance > 0 {
+	if variance > 0 { // a constant score has the size of all its values
 		longest := slices.Max(chains)
 		for lag < longest-1 && (lag < least || float64(lag) < window*time) {
 			lag++
@@ -93,7 +93,7 @@ func averageOf(x, d []float64, chains []int, least int) average {
 }
 
 // off returns the average with an error that draws do not show, of a variance that is known with
-// so many degrees of freedom.
+// so many degrees of freedom. The variance is in units of the score's: it adds to 1/size.
 func (a average) off(variance, freedom float64) average {
 	if variance > 0 {
 		a.freedom = freedomOf(a.size, a.freedom, 1/variance, freedom)
@@ -132,6 +132,7 @@ func (p pooled) compare(slow limits) difference {
 			atMost(slow.own.size),
 	}
 	d.value = d.own.mean - d.ref.mean
+	// The central moments of the pooled draws.
 	m := stat.Mean(p.x, nil)
 	d.mean = m
 	var second, third float64
@@ -141,6 +142,8 @@ func (p pooled) compare(slow limits) difference {
 	}
 	second /= float64(len(p.x))
 	third /= float64(len(p.x))
+	// A mean of n independent scores has the variance second/n and the third cumulant third/n²;
+	// those of the reference enter the difference with the opposite sign.
 	a, b := 1/d.own.size, 1/d.ref.size
 	d.error = math.Sqrt(second * (a + b))
 	if second > 0 {
@@ -154,6 +157,7 @@ func (p pooled) compare(slow limits) difference {
 // least length of a window and, if it is not 0, the largest effective size.
 type limits struct{ ref, own limit }
 
+// limit is that of one side.
 type limit struct {
 	lag  int
 	size float64
@@ -164,7 +168,8 @@ func (d difference) lags() limits {
 	return limits{limit{lag: d.ref.lag}, limit{lag: d.own.lag}}
 }
 
-// freedomOf is that of a sum of variances 1/n and 1/m (Welch, 1947; Satterthwaite, 1946).
+// freedomOf is the number of degrees of freedom of a sum of variances 1/n and 1/m, which are known
+// with ofN and ofM of them (Welch, 1947; Satterthwaite, 1946).
 func freedomOf(n, ofN, m, ofM float64) float64 {
 	return math.Pow(1/n+1/m, 2) / (1/(n*n)/ofN + 1/(m*m)/ofM)
 }
@@ -173,13 +178,15 @@ func freedomOf(n, ofN, m, ofM float64) float64 {
 // law: it is taken to the normal scale by the cube root of Wilson and Hilferty (1931) for a
 // gamma law with that skewness. In the other direction nothing is gained.
 
-// units returns the difference in standard errors of a law without skewness.
+// units returns the difference in standard errors of a law without skewness, not below 0.
 func (d difference) units() float64 {
 	z := math.Abs(d.value)
 	if z == 0 {
 		return 0
 	}
 	z /= d.error
+	// k > 0: the longer tail is on the side of the difference. The map's limit at k = 0 is z
+	// itself, which rounding would spoil.
 	if k := d.skew * math.Copysign(1, d.value); k > 1e-6 {
 		return min(z, 6/k*(math.Cbrt(1+k*z/2)-1)+k/6)
 	}
@@ -191,7 +198,8 @@ func (d difference) p() float64 {
 	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: d.freedom}.Survival(d.units())
 }
 
-// width is the half-width of the interval outside of which p is below level, towards 0.
+// width is the half-width of the interval outside of which p is below level, towards 0. It is
+// the inverse of units at Student's quantile.
 func (d difference) width(level float64) float64 {
 	t := quantile(d.freedom, level)
 	if k := d.skew * math.Copysign(1, d.value); k > 1e-6 {
@@ -225,9 +233,11 @@ const (
 // scores are the tests of one column, whose normal scores are z.
 type scores struct {
 	z               []float64
-	location, scale difference
-	at, share       []float64
-	shape           []difference
+	location, scale difference // of z and of |z|
+	// Of each cut that is compared: its value, the reference's share of draws at most there, and
+	// the test of the distribution functions.
+	at, share []float64
+	shape     []difference
 }
 
 // scoresOf makes the tests of a column of all draws within the limits.
@@ -236,6 +246,7 @@ func scoresOf(p pooled, slow limits) scores {
 	s := scores{z: normalScores(middle)}
 	of := p.like(s.z)
 	s.location = of.compare(slow)
+	// Scores of the same draws have the location's windows at least.
 	slow = s.location.lags()
 	of.x = make([]float64, len(s.z))
 	for i, v := range s.z {
@@ -245,8 +256,8 @@ func scoresOf(p pooled, slow limits) scores {
 	// A side that was hardly ever beyond a cut does not show how long it stays there. Scores of all
 	// its draws do: no cut has a larger size than the location.
 	slow.ref.size, slow.own.size = s.location.ref.size, s.location.own.size
-	below := of // whether a draw is at most the value of a cut
-	var last float64
+	below := of      // whether a draw is at most the value of a cut
+	var last float64 // value of the cut before: ties may give two cuts one value
 	for k := 1; k < cuts; k++ {
 		at := p.x[order[k*len(order)/cuts]]
 		if k > 1 && at == last {
@@ -298,6 +309,7 @@ func (p pooled) farthest(independent float64) stray {
 			s.at, largest = x, d
 		}
 	}
+	// The tail is the k largest distances, a tenth of all at most; it starts behind them.
 	k := min(most, len(ref)/10)
 	start := ref[len(ref)-1-k]
 	if largest <= start || start == 0 {
@@ -307,6 +319,8 @@ func (p pooled) farthest(independent float64) stray {
 	for _, d := range ref[len(ref)-k:] {
 		logs += math.Log(d / start)
 	}
+	// With the power α the sum of logs, times α, is a Gamma variable of shape k, so that the Gamma
+	// law's lower quantile bounds α from below. Fewer independent distances have a smaller shape.
 	shape := max(1, float64(k)*independent)
 	falls := min(power, distuv.Gamma{Alpha: shape, Beta: 1}.Quantile(0.05)/shape*float64(k)/logs)
 	share := float64(k) / float64(len(ref))

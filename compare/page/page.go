@@ -31,9 +31,11 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 // maxRows is how many columns a table has, maxCurves how many are drawn.
 const maxRows, maxCurves = 100, 9
 
-// Write writes the page of one comparison or, with a row for each, of several.
+// Write writes the page of one comparison or, with a row for each, of several. Of several, the
+// details are folded.
 func Write(w io.Writer, rows []Row) error { return tmpl.Execute(w, rows) }
 
+// number writes a number with four digits.
 func number(x float64) string { return fmt.Sprintf("%.4g", x) }
 
 // size is an effective size; – where nothing was tested.
@@ -44,7 +46,8 @@ func size(x float64) string {
 	return number(x)
 }
 
-// Of one panel, in points.
+// Of one panel, in points: its size, the margins for the labels of the vertical axis and the
+// column's name, and the width of what is drawn within.
 const (
 	width, height = 260.0, 150.0
 	left, top     = 44.0, 20.0
@@ -55,7 +58,7 @@ const (
 // reference's share of draws below, with simultaneous bands; all panels have one scale.
 func curves(columns []compare.Column) template.HTML {
 	columns = columns[:min(len(columns), maxCurves)]
-	largest := 0.01
+	largest := 0.01 // of the scale: not all of it for rounding
 	for _, c := range columns {
 		for _, p := range c.Curve {
 			largest = max(largest, math.Abs(p.Difference), p.Band)
@@ -64,8 +67,10 @@ func curves(columns []compare.Column) template.HTML {
 	var b strings.Builder
 	for _, c := range columns {
 		x := func(share float64) float64 { return left + inner*share }
-		middle := top + (height-top-26)/2
+		middle := top + (height-top-26)/2 // where the difference is 0; 26 points are below the axis
 		y := func(d float64) float64 { return middle - d/largest*(middle-top) }
+		// The band is one polygon: its upper edge from left to right, the lower one back. The line
+		// starts and ends at 0, as differences of distribution functions do.
 		var line, upper, lower strings.Builder
 		fmt.Fprintf(&line, "%.1f,%.1f ", x(0), y(0))
 		for _, p := range c.Curve {
