@@ -48,6 +48,8 @@ type Chains struct {
 func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Counts, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	n := w.Header.Chains
+	// By chain: a chain's goroutine alone writes its count and its error, which are read once its
+	// queue is closed.
 	queues, counts, errs := make([]chan Draw, n), make([]chain.Counts, n), make([]error, n)
 	var running sync.WaitGroup
 	for i := range n {
@@ -131,10 +133,12 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 			return chain.Counts{}, err
 		}
 	}
+	// Targets have a random stream of their own: drawing them does not change the chain.
 	rng := noise.New(spec.Key, noise.StreamTargets).Rand()
-	var before float64
+	var before float64 // what the chain had cost at the draw before
 	err = sampler.Run(ctx, begin, c.Plan, func(index int, z *integrators.State) error {
 		cost := fullGradients(sampler.Counts(), spec.Batches)
+		// The sampler goes on in the same state: the draw has a copy of the position.
 		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta), Gradients: cost - before}
 		before = cost
 		if w.Format.Folder || w.Header.Predictive {
@@ -146,7 +150,7 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 			d.Targets = make([]float64, split.TestRows())
 			models.DrawTargets(d.Targets, d.Predictions, split, rng)
 		}
-		if fitted != nil {
+		if fitted != nil { // a target that predicts the training rows: in's test rows
 			in := w.Header.Split.InSample()
 			d.Train.Predictions = make([]float64, fitted.Outputs())
 			fitted.Predict(d.Train.Predictions, z.Theta)
@@ -187,12 +191,13 @@ func withKinetic(u float64, in *integrators.Instance, z *integrators.State) floa
 	return u
 }
 
-// Attributes returns the integrator's own parameters and the chains' accuracy: the orders
+// Attributes returns what the attributes of a folder say of the chains beside their settings: the
+// integrator's own parameters and the chains' accuracy: the orders
 // of the stationary law of θ and of (θ, r) that certify finds for their parts on its
 // Gaussian problem, or else why they cannot be certified there.
 func (c Chains) Attributes(ctx context.Context) map[string]any {
 	s := c.Spec
-	s.Batches = max(1, s.Batches)
+	s.Batches = max(1, s.Batches) // 0 means one batch of all data
 	if s.Scheme == "" {
 		s.Scheme = chain.DefaultScheme(s.Batches)
 	}
@@ -200,7 +205,7 @@ func (c Chains) Attributes(ctx context.Context) map[string]any {
 	for name, v := range s.Params.Values {
 		a[name] = v
 	}
-	// A chain that certify does not take is described all the same.
+	// A chain that certify does not take is described all the same: this is no reason to fail.
 	row, err := certified(ctx, c.Parts, s)
 	if err != nil {
 		a["not_certified"] = err.Error()

@@ -50,7 +50,7 @@ type Header struct {
 	Attributes map[string]any
 }
 
-// Draw is one draw of a chain.
+// Draw is one draw of a chain. Whoever receives it owns its slices.
 type Draw struct {
 	Chain, Index int // from 0
 	// Theta is the position.
@@ -80,7 +80,7 @@ type Format struct {
 	open func(to *output, h Header) (form, error)
 }
 
-// formats lists the output formats.
+// formats lists the output formats, in the order in which lists and errors name them.
 var formats = []Format{
 	{Name: "csv", open: newCSV},
 	{Name: "jsonl", open: newJSONL},
@@ -102,7 +102,7 @@ func Lookup(name string) (Format, error) {
 }
 
 // form writes a draw in one format. The draws of a chain come in order; those of several
-// chains alternate.
+// chains alternate. A format's state, such as whether its header is written, is in the closure.
 type form func(Draw) error
 
 // Writer writes draws in one format. Only one goroutine may call it.
@@ -110,7 +110,7 @@ type Writer struct {
 	Format Format
 	Header Header
 	form   form
-	out    *output
+	out    *output // what form writes to; it is completed or discarded by Close
 }
 
 // New returns a writer of text to w or, if f.Folder is set, of a new folder. A folder
@@ -147,7 +147,7 @@ func (w *Writer) Close(failed error) error {
 }
 
 // output is a stream, or a folder under the temporary name that it has until it
-// is complete.
+// is complete. A folder has a stream as well, to which nothing is written.
 type output struct {
 	stream *bufio.Writer
 	// path is the folder's name, draft its temporary one; draft is "" for a stream, and

@@ -20,7 +20,7 @@ func (h Header) vector() (name string, length int, of func(Draw) []float64) {
 // "sample" if the header is Numbered. The line that names the columns comes with the
 // first draw: chains that cannot start leave an empty output.
 func newCSV(to *output, h Header) (form, error) {
-	w := to.stream
+	w := to.stream // errors of its writes stay with it, and are returned by the last of a line
 	name, n, of := h.vector()
 	begun := false
 	return func(d Draw) error {

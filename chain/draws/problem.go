@@ -17,10 +17,10 @@ import (
 // problem is the content of problem.json: what another program needs, besides the rows, to
 // sample a posterior and to predict at the test inputs.
 type problem struct {
-	Format   string `json:"format"`
+	Format   string `json:"format"` // with the version
 	Data     string `json:"data"`
 	Split    int    `json:"split"`
-	Task     string `json:"task"`
+	Task     string `json:"task"` // regression or classification
 	Model    string `json:"model"`
 	Dim      int    `json:"parameters"`
 	Train    int    `json:"train_rows"`
@@ -50,6 +50,7 @@ func WriteProblem(to, model string, t models.Target, s *datasets.Split) (names [
 	if described == nil {
 		return nil, usage.Errorf("model %q does not say its formula: it cannot be exported", model)
 	}
+	// A point that another program makes in one line, with no coordinate equal to another.
 	theta := make([]float64, t.Dim())
 	for i := range theta {
 		theta[i] = math.Sin(float64(i + 1))
@@ -92,6 +93,7 @@ func rowsCSV(s *datasets.Split, x, y []float64, labels []int) []byte {
 		fmt.Fprintf(&b, "x%d,", i)
 	}
 	b.WriteString("y\n")
+	// Test rows may have inputs and no targets; a set without features has only targets.
 	rows := max(len(y), len(labels))
 	if s.Features > 0 {
 		rows = len(x) / s.Features

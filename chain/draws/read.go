@@ -52,7 +52,7 @@ func Read(files, want []string) (compare.Side, error) {
 }
 
 // labels name the chains of a file: by the file and, if it has several, by the names that they
-// have there, or their places.
+// have there (Side.Of of a reader), or their places.
 func labels(file string, side compare.Side) (of []string) {
 	for c := range side.Chains {
 		name := strconv.Itoa(c + 1)
@@ -68,14 +68,15 @@ func labels(file string, side compare.Side) (of []string) {
 	return of
 }
 
-// same reports whether two paths lead to one file.
+// same reports whether two paths lead to one file, through links, too.
 func same(a, b string) bool {
 	one, err := os.Stat(a)
 	other, err2 := os.Stat(b)
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// join adds the chains of a further file, its columns in the order of the first one's.
+// join adds the chains of a further file, its columns in the order of the first one's. Both must
+// have the same columns: a column of some chains alone could not be compared.
 func join(all *compare.Side, side compare.Side) error {
 	if all.Names == nil {
 		*all = side
@@ -121,11 +122,13 @@ func columnName(name string) string {
 
 // builder collects draws, whose chains may alternate.
 type builder struct {
+	// side has its Names before the first chain begins, and in Of the chains' own names.
 	side   compare.Side
 	number map[string]int // of each chain, by its name
 }
 
-// chain returns the columns of a chain, which it begins if need be.
+// chain returns the columns of a chain, which it begins if need be. Callers append to the columns
+// in place.
 func (b *builder) chain(name string) [][]float64 {
 	c, ok := b.number[name]
 	if !ok {
@@ -156,8 +159,8 @@ func readCSV(file string, want []string) (compare.Side, error) {
 	}
 	header = slices.Clone(header)
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // a byte order mark
-	var places []int
-	chain := -1
+	var places []int                                    // in the header, of the side's columns
+	chain := -1                                         // the place of the column that tells chains apart
 	for i, name := range header {
 		as := columnName(name)
 		switch {
@@ -196,7 +199,8 @@ func readCSV(file string, want []string) (compare.Side, error) {
 }
 
 // elementName is the name of an element of a variable, by its place in row-major order: of f
-// as predictions are named, f0, of others x[1] and x[1,2].
+// as predictions are named, f0, of others x[1] and x[1,2]. Predictions of several classes are an
+// array of rows and classes in zarr, and one list elsewhere: their places in it are the same.
 func elementName(name string, shape []int, e int) string {
 	if name == "f" && len(shape) > 0 {
 		return fmt.Sprintf("f%d", e)
@@ -224,7 +228,9 @@ func indexed(name string, at []int) string {
 	return name + "[" + strings.Join(from1, ",") + "]"
 }
 
-// flatten appends the numbers of a value of JSON, arrays within arrays, and their names.
+// flatten calls add with the numbers of a value of JSON, arrays within arrays, and their names;
+// at is the place of the value within the variable. A null is NaN, which a comparison refuses with
+// the place where it stands.
 func flatten(name string, at []int, v any, add func(name string, v float64)) error {
 	if list, ok := v.([]any); ok {
 		for i, e := range list {
@@ -266,6 +272,7 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 			b.side.Gradients += g
 		}
 		delete(object, "gradients")
+		// Names are in the order of the sorted keys, and of the elements of each.
 		values, names := make(map[string]float64), []string(nil)
 		for _, key := range slices.Sorted(maps.Keys(object)) {
 			if numbering.MatchString(key) {
@@ -280,6 +287,7 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 				return b.side, fmt.Errorf("draw %d: %w", line, err)
 			}
 		}
+		// The first draw states the columns; each other one must have the same.
 		if line == 1 {
 			b.side.Names = names
 			for j, name := range names {
@@ -330,7 +338,7 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 			return side, err
 		}
 	}
-	var chains []map[string][]float64
+	var chains []map[string][]float64 // each by the names of its columns
 	if err := json.Unmarshal(text, &chains); err != nil {
 		return side, fmt.Errorf("%w: want a list of chains with a list of numbers a column", err)
 	}
@@ -355,6 +363,7 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 	if len(side.Names) == 0 {
 		return side, errors.New("no draws: want a list of chains with a list of numbers a column")
 	}
+	// Only now: the chains' columns are looked up by the names in the file.
 	for j, name := range side.Names {
 		side.Names[j] = columnName(name)
 	}
@@ -362,7 +371,8 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 }
 
 // PosteriorDB returns the file of a posterior's reference draws in a checkout of
-// github.com/stan-dev/posteriordb.
+// github.com/stan-dev/posteriordb, or in its folder posterior_database. The draws have the name
+// that the posterior's description states, since posteriors may share them.
 func PosteriorDB(folder, posterior string) (string, error) {
 	if in := filepath.Join(folder, "posterior_database"); isFolder(in) {
 		folder = in
@@ -382,6 +392,7 @@ func PosteriorDB(folder, posterior string) (string, error) {
 	return filepath.Join(draws, p.Reference+".json.zip"), nil
 }
 
+// isFolder reports whether a folder is there.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -34,7 +34,8 @@ type array struct {
 	name         func(place []int) string // of a chunk's file, by its place in the grid of chunks
 }
 
-// codec is how the bytes of a chunk were made smaller.
+// codec is how the bytes of a chunk were made smaller, by the name that both versions of the
+// format have for it.
 type codec string
 
 // meta is the metadata of an array or a group: .zarray and .zattrs of version 2, zarr.json of
@@ -75,7 +76,8 @@ type meta struct {
 	Attributes map[string]any `json:"attributes"` // of version 2 from .zattrs
 }
 
-// readMeta reads the metadata of an array or a group in a folder, of whichever version.
+// readMeta reads the metadata of an array or a group in a folder, of whichever version. A folder
+// with metadata of both versions is taken as of version 3, the newer one.
 func readMeta(folder string) (m meta, version int, err error) {
 	for _, f := range []struct {
 		name    string
@@ -113,6 +115,7 @@ func openZarr(folder string, want []string) (compare.Side, error) {
 	if err != nil {
 		return b.side, err
 	}
+	// The groups are ArviZ's. Callers that state names want predictive values.
 	group := "posterior"
 	if want != nil {
 		group = "predictions"
@@ -154,7 +157,8 @@ func (a array) drawn() bool {
 	return a.kind != 0 && (a.dims == nil || slices.Equal(a.dims[:2], []string{"chain", "draw"}))
 }
 
-// addArray adds the columns of an array.
+// addArray adds the columns of an array of the shape (chain, draw, …), one for each element of a
+// draw. All arrays must have the chains and draws of the first.
 func (b *builder) addArray(folder, name string, a array, want []string) error {
 	values, err := a.read(folder)
 	if err != nil {
@@ -188,6 +192,8 @@ func (b *builder) addArray(folder, name string, a array, want []string) error {
 // array interprets the metadata of an array; kind is 0 if its elements are no numbers.
 func (m meta) array(version int) (a array, err error) {
 	a = array{shape: m.Shape, chunk: m.Chunks, order: binary.LittleEndian}
+	// The name of a chunk's file is a prefix and its place. The kind is an element's type as NumPy
+	// writes it, without its byte order: f8.
 	separator, prefix, kind := ".", "", ""
 	_ = json.Unmarshal(m.DType, &kind) // else a structure of several numbers
 	if version == 2 {
@@ -244,6 +250,7 @@ func (m meta) array(version int) (a array, err error) {
 		a.dims != nil && len(a.dims) != len(a.shape) {
 		return a, fmt.Errorf("chunks %v of the shape %v: want one length each", a.chunk, a.shape)
 	}
+	// Without a fill value a missing chunk is NaN, which a comparison refuses.
 	a.fill = math.NaN()
 	_ = json.Unmarshal(m.Fill, &a.fill) // "NaN" is what it is already
 	a.name = func(place []int) string {
@@ -293,7 +300,8 @@ func (a array) read(folder string) ([]float64, error) {
 	return out, nil
 }
 
-// element reads one number.
+// element reads one number, from the bytes that begin with it. Whole numbers of more than 53
+// bits are rounded.
 func (a array) element(b []byte) float64 {
 	var bits uint64
 	switch a.size {
@@ -318,7 +326,7 @@ func (a array) element(b []byte) float64 {
 	return float64(bits)
 }
 
-// decode undoes a codec.
+// decode undoes a codec. The codecs are those that meta.array lets through.
 func (c codec) decode(data []byte) ([]byte, error) {
 	var r io.Reader
 	var err error
@@ -338,6 +346,7 @@ func (c codec) decode(data []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
+// unzstd decompresses one frame of Zstandard or several, whose number of bytes need not be known.
 func unzstd(data []byte) ([]byte, error) {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -359,7 +368,10 @@ const (
 
 var errBlosc = errors.New("blosc: the chunk ends early, or is none")
 
-// unblosc undoes Blosc 1 with lz4, zlib or zstd.
+// unblosc undoes Blosc 1 with lz4, zlib or zstd. Blosc cuts the data into blocks, and most blocks
+// into streams, one for each byte of an element after the shuffle; each stream is compressed on its
+// own. Lengths are read from the data: one that leads beyond them panics, here and in unlz4, and
+// is recovered as an error, in place of a check at each access.
 func unblosc(data []byte) (out []byte, err error) {
 	defer func() {
 		if recover() != nil { // a length beyond the data
@@ -377,6 +389,7 @@ func unblosc(data []byte) (out []byte, err error) {
 	}
 	for i := 0; i*block < total; i++ {
 		length := min(block, total-i*block)
+		// c-blosc's own rule, which the header does not state; the last, shorter block is never cut.
 		streams := 1
 		if flags&bloscWhole == 0 && element <= bloscHeader && length == block &&
 			block/element >= bloscStream {
@@ -435,6 +448,7 @@ func unshuffle(b []byte, size int) []byte {
 // back to copy. The last has literals alone.
 func unlz4(in []byte, length int) ([]byte, error) {
 	out := make([]byte, 0, length)
+	// long returns a length whose first digit is n, and takes its other digits from in.
 	long := func(n int) int { // 15 has more bytes, up to one below 255
 		for more := n == 15; more; in = in[1:] {
 			n += int(in[0])
@@ -450,6 +464,7 @@ func unlz4(in []byte, length int) ([]byte, error) {
 		if len(in) == 0 {
 			break
 		}
+		// The copy: from how far back in what is written, and of how many bytes.
 		back := int(binary.LittleEndian.Uint16(in))
 		in = in[2:]
 		for range long(int(token&15)) + 4 { // byte by byte: a copy may overlap what it writes

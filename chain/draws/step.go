@@ -21,6 +21,7 @@ const (
 // there is friction C, the step is at most 1/(2C). The search takes a second or two.
 func (c Chains) DefaultStep(ctx context.Context, t models.Target) (step, largest float64,
 	err error) {
+	// Bad input is refused before the search, in which the step is not known yet.
 	check := c.Spec
 	check.Params.Step = tinyStep
 	if err := c.Parts.Check(check); err != nil {
@@ -34,6 +35,7 @@ func (c Chains) DefaultStep(ctx context.Context, t models.Target) (step, largest
 	if err != nil {
 		return 0, 0, err
 	}
+	// The search is for leapfrog, whose limit the integrator translates into its own.
 	largest = in.StableStep(stable[0])
 	step = stableShare * largest
 	if friction := c.Spec.Params.Friction; !math.IsInf(friction, 1) && !in.PositionOnly {

@@ -12,7 +12,7 @@ import (
 )
 
 // variable is an array of a group: of all draws, with the shape (chain, draw, …), or
-// constant.
+// constant. All elements are float64; coordinates, which are not, are no variables.
 type variable struct {
 	group, name string
 	// dims are the dimensions without chain and draw.
@@ -24,7 +24,8 @@ type variable struct {
 }
 
 // dimension is a dimension of an array, with its coordinate, []int64 or []string; nil if it
-// has none.
+// has none. A coordinate is an array of its own, of one dimension with its name, in each group that
+// has the dimension: so xarray finds it.
 type dimension struct {
 	name       string
 	length     int
@@ -60,6 +61,8 @@ func (h Header) variables() []*variable {
 		dimension{"theta_dim_0", h.Dim, coordinate(h.Parameters)})
 	drawn("sample_stats", "lp", func(d Draw) []float64 { return []float64{d.LogDensity} })
 	drawn("sample_stats", "energy", func(d Draw) []float64 { return []float64{d.Energy} })
+	// Outputs that are no predictions of rows, such as those of the model
+	// crossing, have only numbers.
 	f := func(d Draw) []float64 { return d.Predictions }
 	if !WholeRows(h.Split, h.Outputs) {
 		drawn("predictions", "f", f, dimension{"f_dim_0", h.Outputs, nil})
@@ -279,7 +282,7 @@ func (z *zarr) write(d Draw) error {
 			continue
 		}
 		block := z.block(v)
-		full := block * v.size()
+		full := block * v.size() // elements of a chunk
 		held := append(v.data[d.Chain], v.of(d)...)
 		v.data[d.Chain] = held
 		if len(held) < full && d.Index < z.Draws-1 {
@@ -287,12 +290,13 @@ func (z *zarr) write(d Draw) error {
 		}
 		// The last chunk of a chain is as long as the others: readers cut it by the shape.
 		held = append(held, make([]float64, full-len(held))...)
-		v.data[d.Chain] = held[:0]
+		v.data[d.Chain] = held[:0] // its memory serves the next chunk
 		place := append([]int{d.Chain, d.Index / block}, make([]int, len(v.dims))...)
 		if err := z.chunk(v.path(), held, place); err != nil {
 			return err
 		}
 	}
+	// Draws come draw by draw, and within a draw chain by chain: this is the last.
 	if d.Chain == z.Chains-1 && d.Index == z.Draws-1 {
 		return z.saveMetadata()
 	}
@@ -306,6 +310,6 @@ func (z *zarr) chunk(array string, numbers any, place []int) error {
 	if err != nil {
 		return err
 	}
-	name := strings.Trim(strings.ReplaceAll(fmt.Sprint(place), " ", "."), "[]")
+	name := strings.Trim(strings.ReplaceAll(fmt.Sprint(place), " ", "."), "[]") // such as 0.3.0
 	return z.to.save(array+"/"+name, b)
 }
