@@ -47,8 +47,9 @@ const proportional = 0.1
 // cell holds what is compared of a cell.
 // Rows of a table of cells have it as their source.
 type cell struct {
-	key, split string // key: of the store
-	ks, self   float64
+	key, split string  // key: of the store, "" if there is none
+	ks         float64 // the chain's Kolmogorov distance
+	self       float64 // that of independent draws, above 0
 	diverged   bool
 }
 
@@ -93,6 +94,7 @@ func compareCells(old, new Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Tests are collected, since the level of each depends on how many there are.
 	r := &Report{Kind: kindCells}
 	var tests []comparison
 	r.join(was, is, columns, func(where string, old, new *table.Table) {
@@ -260,6 +262,8 @@ func (p pairOf) equal() bool { return p.old.ks == p.new.ks && p.old.diverged == 
 // Repetitions without a key, such as those of another program, pair in the order of the
 // files.
 func pair(old, new []cell) (pairs []pairOf, missing int) {
+	// First by key, since of several seeds in one split some may be missing; what has no partner of
+	// its key then takes any that is left.
 	for _, same := range []func(a, b cell) bool{
 		func(a, b cell) bool { return a.key != "" && a.key == b.key },
 		func(a, b cell) bool { return true },
@@ -287,8 +291,8 @@ func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparis
 		r.Equal++
 		return nil
 	}
-	diverged := 0
-	var old, new, self []float64
+	diverged := 0                // how many more chains do in the new run
+	var old, new, self []float64 // distances of chains that diverge in neither
 	for _, p := range pairs {
 		switch {
 		case p.new.diverged && !p.old.diverged:
@@ -318,6 +322,7 @@ func compareDistances(old, new []float64, self, effect float64) comparison {
 	c := comparison{old: stat.Mean(old, nil), new: stat.Mean(new, nil), n: len(old)}
 	size := (c.old + c.new) / 2
 	c.effect, c.sd = effect*max(1, size/proportional), noiseShare*max(size, self)
+	// The smaller of both tells whether the chains are wild: the larger may be what has moved.
 	smaller := min(c.old, c.new)
 	switch {
 	case smaller <= quiet*self:
@@ -325,6 +330,7 @@ func compareDistances(old, new []float64, self, effect float64) comparison {
 	case c.n == 1:
 		c.known, c.sd = true, max(c.sd, wildShare*smaller)
 	default:
+		// A change is the difference of two distances, of twice the variance of one.
 		changes := make([]float64, len(old))
 		floats.SubTo(changes, new, old)
 		c.sd = max(c.sd, stat.StdDev(changes, nil)/math.Sqrt2)

@@ -55,6 +55,7 @@ func parseCertify(r Run) (*table.Table, error) {
 	if err := json.Unmarshal(r.Data, &rows); err != nil {
 		return nil, usage.Errorf("gate: %s is not certify JSON: %w", r.Name, err)
 	}
+	// Files of any version are read: what an earlier one lacks is at its zero value here.
 	all := table.New(quantity...)
 	for i, row := range rows {
 		if row.Integrator == "" || row.Scheme == "" || len(row.Observables) == 0 {
@@ -106,6 +107,7 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 // Steps that only one of the runs has are not compared.
 // A verdict that changed says more than an order, and an order more than a constant.
 func (r *Report) compareObservable(where string, old, new observed, o Options) {
+	// Each return names one quantity, so that a row is one line of the report.
 	number := func(v certify.Number) string { return fmt.Sprintf("%.5g", float64(v)) }
 	if old.Verdict != new.Verdict {
 		r.moved(where, "verdict", verdictText(old), verdictText(new), "verdicts must agree")

@@ -90,6 +90,8 @@ func (r *Report) decide(tests []comparison, alpha float64) {
 		p[i] = c.p()
 	}
 	rejected, level := holm(p, alpha)
+	// What Holm's procedure holds the smallest p-value to: power and further splits are stated at
+	// this level, whatever the others turn out to be.
 	strictest := alpha / float64(len(tests))
 	least, most := comparison{}, 0.0 // what sees least
 	for i, c := range tests {
@@ -125,7 +127,7 @@ func holm(p []float64, alpha float64) (rejected []bool, level []float64) {
 	rejected, level = make([]bool, len(p)), make([]float64, len(p))
 	order := make([]int, len(p))
 	floats.ArgsortStable(slices.Clone(p), order)
-	still := true
+	still := true // no larger hypothesis was kept so far
 	for rank, i := range order {
 		level[i] = alpha / float64(len(p)-rank)
 		still = still && p[i] <= level[i]

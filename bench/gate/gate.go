@@ -77,7 +77,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Change is one thing that differs.
+// Change is one thing that differs, in words: a Report is for people, and scripts have the exit
+// code.
 type Change struct {
 	Where    string // the row: integrator, scheme …; or the cell
 	What     string // the quantity
@@ -113,6 +114,7 @@ func (r *Report) Err() error {
 	case len(r.Moved) > 0:
 		return fmt.Errorf("gate: %d of %d %w", len(r.Moved), r.Compared, ErrMoved)
 	case len(r.Undecided) > 0:
+		// As many splits as the least certain comparison needs decide all.
 		u := slices.MaxFunc(r.Undecided, func(a, b Undecided) int {
 			return cmp.Compare(a.More, b.More)
 		})
@@ -148,6 +150,7 @@ func (r *Report) Write(w io.Writer) error {
 	for _, n := range r.Notes {
 		fmt.Fprintln(w, "note:", n)
 	}
+	// Of orders none is undecided, and none is counted as equal.
 	line := fmt.Sprintf("%s: %d compared, %d moved", r.Kind, r.Compared, len(r.Moved))
 	if r.Kind == kindCells {
 		line += fmt.Sprintf(", %d undecided, %d equal", len(r.Undecided), r.Equal)
@@ -167,8 +170,9 @@ func (r *Report) note(format string, args ...any) {
 }
 
 // join has the rows of the old run compared with those of the new one that have the same
-// values in the columns, of which the new run may have none. What only the new run has is
-// noted.
+// values in the columns, of which the new run may have none: compare then gets a table without
+// rows, and decides what that means. What only the new run has is noted, since a new integrator
+// is no regression.
 func (r *Report) join(old, new *table.Table, columns []table.Column,
 	compare func(where string, old, new *table.Table)) {
 	added := 0

@@ -23,15 +23,15 @@ import (
 
 // Job is an array of tasks that all run one command.
 type Job struct {
-	Name    string // of the job, in the queue
-	Dir     string // of script and logs; absolute, on a disk that all nodes share
-	Env     []Var  // exported before the command runs
-	Command []string
+	Name    string   // of the job, in the queue
+	Dir     string   // of script and logs; absolute, on a disk that all nodes share
+	Env     []Var    // exported before the command runs
+	Command []string // the program and its arguments, as words
 
-	Tasks           int    // size of the array
-	CPUs            int    // per task
-	Partition, Time string // "" leaves it to the cluster
-	Extra           []string
+	Tasks           int      // size of the array
+	CPUs            int      // per task
+	Partition, Time string   // "" leaves it to the cluster
+	Extra           []string // further options of sbatch, such as --mem=4G
 }
 
 // Var is a variable of the environment.
@@ -61,6 +61,7 @@ func (j Job) Check() error {
 			return usage.Errorf("--sbatch %q: %s is set by hambench", x, name)
 		}
 	}
+	// Values stand between double quotes on lines of their own in the script.
 	for _, x := range append([]string{j.Partition, j.Time}, j.Extra...) {
 		if strings.ContainsAny(x, "\n\"") {
 			return usage.Errorf("option of sbatch %q: want neither quotes nor line breaks", x)
@@ -90,7 +91,8 @@ var scriptText string
 // script is the job script. Every value is quoted for the shell.
 // It is one array: each task is the same worker.
 var script = template.Must(template.New("script").Funcs(template.FuncMap{
-	"quote":    Quote,
+	"quote": Quote,
+	// sbatch replaces patterns such as %j in the names of logs.
 	"percents": func(s string) string { return strings.ReplaceAll(s, "%", "%%") },
 	"option": func(o string) string {
 		if name, value, ok := strings.Cut(o, "="); ok {

@@ -159,8 +159,9 @@ func readCSV(file string, want []string) (compare.Side, error) {
 	}
 	header = slices.Clone(header)
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // a byte order mark
-	var places []int                                    // in the header, of the side's columns
-	chain := -1                                         // the place of the column that tells chains apart
+	// Where the side's columns stand in the header, and the one that tells chains apart.
+	var places []int
+	chain := -1
 	for i, name := range header {
 		as := columnName(name)
 		switch {

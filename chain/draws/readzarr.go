@@ -389,7 +389,8 @@ func unblosc(data []byte) (out []byte, err error) {
 	}
 	for i := 0; i*block < total; i++ {
 		length := min(block, total-i*block)
-		// c-blosc's own rule, which the header does not state; the last, shorter block is never cut.
+		// c-blosc's own rule, which the header does not state; the last, shorter block is never
+		// cut.
 		streams := 1
 		if flags&bloscWhole == 0 && element <= bloscHeader && length == block &&
 			block/element >= bloscStream {

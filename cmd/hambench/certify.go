@@ -126,7 +126,7 @@ type certifyFlags struct {
 	// estimators are certified one after another; certify.Options has one.
 	estimators   []estimators.Estimator
 	mass         []float64 // diagonal of M; nil for the identity
-	json, strict bool
+	json, strict bool      // what is printed, and whether verdicts decide the exit code
 }
 
 // run carries out hambench certify.
@@ -149,7 +149,7 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	}
 	if f.exec == "" || len(f.Integrators) > 0 {
 		fit := f.fit(problems, f.Integrators)
-		for _, f.Estimator = range f.estimators {
+		for _, f.Estimator = range f.estimators { // of the options, which have one
 			own, err := f.certifyAll(ctx, problems, fit, f.Options)
 			if err != nil {
 				return err
@@ -157,6 +157,7 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 			rows = append(rows, own...)
 		}
 	}
+	// Orders, unless something else was asked for; JSON has everything.
 	write := certify.WriteTable
 	if f.json {
 		write = writeRows
@@ -178,7 +179,7 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Problem,
 	fit [][]integrators.Integrator, options certify.Options) ([]certify.Row, error) {
 	var rows []certify.Row
-	told := progress(f.stderr, "certify")
+	told := progress(f.stderr, "certify") // of all problems, which are taken to last alike
 	find := certify.Run
 	if f.answers() && !f.json && !f.strict { // orders are not shown
 		find = certify.Errors
@@ -187,6 +188,7 @@ func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Probl
 		here := options
 		here.Problem = p
 		here.Progress = func(done float64) { told((float64(i) + done) / float64(len(problems))) }
+		// None fits, where no names would mean all of them.
 		if here.Integrators = fit[i]; len(fit[i]) == 0 && len(options.Integrators) > 0 {
 			continue
 		}
@@ -216,6 +218,8 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 			fit[i] = append(fit[i], m)
 		}
 	}
+	// A scheme that exact errors cannot be had under may still have predictions of the law of
+	// orders.
 	for _, p := range problems {
 		asked := f.Options
 		asked.Problem = p
@@ -249,6 +253,7 @@ func (f *certifyFlags) certifyExternal(ctx context.Context,
 		return nil, fmt.Errorf("certify: --exec: %w", err)
 	}
 	defer s.Stop()
+	// The sampler's own step says how many batches it takes, whatever --nl is for the others.
 	own := f.Options
 	own.Integrators, own.Inner = []integrators.Integrator{s.Integrator()}, s.Batches()
 	rows, err := f.certifyAll(ctx, problems, f.fit(problems, own.Integrators), own)
@@ -269,9 +274,9 @@ const progressEvery = 5 * time.Second
 // may report each small part of their work. The time left is at the speed since the first
 // call: what came before it, such as a warm-up, does not come again.
 func progress(w io.Writer, command string) func(share float64) {
-	start, last := time.Now(), time.Now()
-	var first time.Time
-	var already float64
+	start, last := time.Now(), time.Now() // of the command, and of the last line
+	var first time.Time                   // call
+	var already float64                   // the share that was done at it
 	return func(share float64) {
 		if first.IsZero() {
 			first, already = time.Now(), share
@@ -315,7 +320,7 @@ func writeRanking(w io.Writer, rows []certify.Row) error {
 // undecided is an error if some verdict is neither confirmed nor exact.
 // It counts the verdicts by kind, so that CI logs say what to look for.
 func undecided(rows []certify.Row) error {
-	count, all := make(map[certify.Verdict]int), 0
+	count, all := make(map[certify.Verdict]int), 0 // of observables
 	for _, r := range rows {
 		for _, o := range r.Observables {
 			count[o.Verdict]++
@@ -351,6 +356,7 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 		}
 	}
 	f.EveryStep = f.observe == "every-step"
+	// What is wrong on one problem with no integrator is wrong with all of them.
 	alone := f.Options
 	alone.Problem, alone.Integrators = problems[0], nil
 	if err := alone.Check(); err != nil {
@@ -383,12 +389,13 @@ func (f *certifyFlags) weigh(problems []*certify.Problem, text string) error {
 			return usage.Errorf("certify: --mass %s: want %d numbers for problem %q, one a "+
 				"position", text, p.Dim(), p.Name)
 		}
-		named := *p
+		named := *p // the built-in problem keeps its name
 		named.Name += ", M = diag(" + text + ")"
 		problems[i] = &named
 	}
 	for _, m := range f.mass {
 		inverse := 1 / m
+		// A NaN is not above 0 either.
 		if !(inverse > 0) || math.IsInf(inverse, 1) {
 			return usage.Errorf("certify: --mass %s: want finite numbers > 0, with finite "+
 				"inverses", text)

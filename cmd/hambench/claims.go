@@ -120,6 +120,8 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 	if err := f.open(nil); err != nil {
 		return nil, err
 	}
+	// The orders' exact jobs alone are computed; sampled runs are read as they are. The copy has a
+	// selection of its own, and shares what is open.
 	exact := *f
 	exact.only = []string{paper.StudyID}
 	wanted, err := exact.resolve(ctx)
@@ -135,7 +137,7 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Progress = nil
+	f.Progress = nil // only the claims are printed
 	if _, err := f.Run(ctx, wanted); err != nil {
 		return nil, err
 	}
@@ -149,7 +151,7 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 // A store that cannot be written is merged into the temporary one, without references: exact
 // errors can then be added. Without a store, claims that need sampled chains stay undecided.
 func (f *selection) openEvidence() (remove func(), err error) {
-	remove = func() {}
+	remove = func() {} // the store of --out stays
 	_, absent := os.Stat(storePath(f.out))
 	if absent != nil {
 		fmt.Fprintf(f.stderr,

@@ -44,6 +44,7 @@ func newRoot() *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	showVersion := root.Flags().BoolP("version", "v", false,
 		"print the version, the commit, the Go version, and the instruction set in use")
+	// A flag of the root alone, in place of cobra's own, which prints the version in its words.
 	noCommand := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if *showVersion {
@@ -61,7 +62,7 @@ func newRoot() *cobra.Command {
 // "help X" is rewritten as "X --help". Unknown commands are looked for here, since cobra
 // takes them for arguments of the command before them.
 func dispatch(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	args = append([]string{}, args...)
+	args = append([]string{}, args...) // the caller's stay as they are
 	if len(args) > 0 && args[0] == "help" {
 		args = append(args[1:], "--help")
 	}
@@ -84,6 +85,7 @@ func group(name, about, example string, commands ...*cobra.Command) *cobra.Comma
 	g := &cobra.Command{Use: name, Short: about, Example: example, Args: cobra.ArbitraryArgs}
 	g.AddCommand(commands...)
 	g.RunE = func(*cobra.Command, []string) error {
+		// A pipe that reads the output of a command gets no help in its place.
 		g.SetOut(g.ErrOrStderr())
 		printHelp(g, nil)
 		return usage.Errorf("%s: no command given: want one of %s", g.CommandPath(),
@@ -116,6 +118,7 @@ func finish(c *cobra.Command) {
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
+		// pflag knows such names, too, but leaves them in the text of the usage.
 		if named, ok := strings.CutPrefix(f.Usage, "`"); ok {
 			name, about, _ := strings.Cut(named, "` ")
 			f.Value, f.Usage = namedValue{f.Value, name}, about
@@ -160,9 +163,10 @@ func exclusive(c *cobra.Command, groups ...string) {
 const exclusiveGroups = "cobra_annotation_mutually_exclusive"
 
 // checkExclusive names flags that were given together of those that exclude each other, in
-// place of cobra, whose error is none of usage.
+// place of cobra, whose error is none of usage. It runs before cobra's own check, which then
+// finds nothing; groups are taken in a fixed order, so that one command line has one error.
 func checkExclusive(c *cobra.Command) error {
-	given := make(map[string][]string)
+	given := make(map[string][]string) // flags of each group, as they are typed
 	c.Flags().Visit(func(f *pflag.Flag) {
 		for _, g := range f.Annotations[exclusiveGroups] {
 			given[g] = append(given[g], "--"+f.Name)
@@ -213,6 +217,7 @@ func flagError(c *cobra.Command, err error) error {
 		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
 		hint = usage.Suggest("--"+name, known)
 	}
+	// Of a value: the flag, what was typed, and the cause without the name of strconv's function.
 	if wrong := new(pflag.InvalidValueError); errors.As(err, &wrong) {
 		cause := errors.Unwrap(wrong)
 		if number := new(strconv.NumError); errors.As(err, &number) {

@@ -15,6 +15,7 @@ import (
 // completionCommand returns the command that prints completion scripts. It replaces cobra's
 // own one, whose script for bash does not complete lists with commas.
 func completionCommand() *cobra.Command {
+	// Each writes the script for a tree of commands.
 	write := map[string]func(*cobra.Command, io.Writer) error{
 		"bash": bashCompletion,
 		"zsh":  (*cobra.Command).GenZshCompletion,
@@ -76,6 +77,8 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	case "FILE":
 		others = cobra.ShellCompDirectiveDefault
 	}
+	// Names from a listing go before the words of the value, and a flag without either has nothing
+	// to offer but files or folders.
 	complete := cobra.FixedCompletions(nil, others)
 	if list := cmp.Or(listingOf[c.Name()+" "+f.Name], listingOf[f.Name]); list != "" {
 		complete = completeNames(list, others)

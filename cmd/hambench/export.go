@@ -46,7 +46,7 @@ func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range plans {
+	for _, p := range plans { // of studies that were asked for by name
 		if err := f.exportable([]bench.Study{p.Study}); err != nil {
 			return err
 		}

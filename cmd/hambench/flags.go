@@ -40,6 +40,7 @@ func (f *selection) register(c *cobra.Command, names string) {
 		if err := f.check(); err != nil {
 			return err
 		}
+		// 0 is the default, which stands for the profile's number. Typed, it is a mistake.
 		for _, name := range []string{"splits", "samples", "repeat", "seed-from"} {
 			flag := c.Flags().Lookup(name)
 			if flag != nil && flag.Changed && flag.Value.String() == "0" {
@@ -48,6 +49,7 @@ func (f *selection) register(c *cobra.Command, names string) {
 		}
 		return run(c, args)
 	}
+	// All flags are declared, and those of the names taken: what is not taken keeps its default.
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	all.StringVar(&f.asked.Name, "profile", "quick", "`NAME` profile (see hambench list profiles)")
 	oneOf(all, &f.asked.Precision, "precision",

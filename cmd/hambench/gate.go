@@ -9,7 +9,7 @@ import (
 // gateCommand returns the command that compares two runs. Package gate decides; thresholds of
 // 0 stand for its defaults, which the help states.
 func gateCommand() *cobra.Command {
-	var o gate.Options
+	var o gate.Options // whose defaults are package gate's, so that the flags state 0
 	c := &cobra.Command{
 		Use: "gate OLD NEW",
 		Short: "Compares two runs; exit code 1 when an order, a constant or a cell moved, " +

@@ -27,12 +27,16 @@ import (
 
 // judgeOptions are the flags that judge alone has.
 type judgeOptions struct {
-	references              []string
-	posteriorDB, posterior  string
-	problem                 string
-	gradients               float64
-	page, folder            string // for the page, and of a scorecard
-	asJSON, checks, rebuild bool
+	// What the draws are compared with, unless it is the posterior of a selection: files of
+	// reference draws, those of a posterior in a checkout of posteriordb, or a problem of certify.
+	references             []string
+	posteriorDB, posterior string
+	problem                string
+	gradients              float64 // that all draws cost; 0 if the draws say so, or nobody does
+	page, folder           string  // the file of the page; the folder of a scorecard
+	asJSON                 bool
+	checks                 bool // show the reference and judge nothing
+	rebuild                bool // take the reference of the store, not the shipped one
 }
 
 // judgeCommand returns the command that compares draws with others, or with a posterior, or
@@ -105,6 +109,7 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 		"show the reference chains and their checks; judge no draws")
 	c.Flags().BoolVar(&o.rebuild, "rebuild", false,
 		"take reference chains from --out, made there if missing, not those of the program")
+	// One thing to compare with, and no flag that would then say nothing.
 	const others = "problem reference posteriordb"
 	exclusive(c, "problem posterior", "reference posterior", "scorecard problem",
 		"scorecard reference", "scorecard posterior", "checks json", "checks page",
@@ -129,7 +134,7 @@ func (f *selection) showReference(ctx context.Context, o judgeOptions) error {
 	return printReference(f.stdout, ref, from)
 }
 
-// judgement is a report and, of a data set's posterior, scores of the draws.
+// judgement is a report and, of a data set's posterior, scores of the draws: what --json prints.
 type judgement struct {
 	compare.Report
 	Scores map[string]float64 `json:"scores,omitempty"`
@@ -187,6 +192,7 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	return nil
 }
 
+// errRefused is the error of draws that are refused. It is none of usage: the exit code is 1.
 var errRefused = errors.New("not draws of this law")
 
 // referencesOf returns the files of a posterior's references: those given or, if there are none
@@ -199,7 +205,8 @@ func (o judgeOptions) referencesOf(given []string, posterior string) ([]string, 
 	return []string{file}, err
 }
 
-// exactDraws is how many independent draws stand for an exact posterior.
+// exactDraws is how many independent draws stand for an exact posterior: more than judged draws
+// are worth, so that these limit what is seen.
 const exactDraws = 10_000
 
 // read reads the judged draws; columns of the names in want alone, unless it is nil.
@@ -237,6 +244,8 @@ func (f *selection) judgePosterior(ctx context.Context, files []string, o judgeO
 	if err != nil {
 		return j, err
 	}
+	// One column more is read than there should be: draws of another split, or of more classes,
+	// would otherwise be judged by a part of them.
 	outputs := target.Outputs()
 	names := predictive(outputs + 1)
 	own, err := o.read(files, names)
@@ -262,6 +271,7 @@ func (f *selection) judgePosterior(ctx context.Context, files []string, o judgeO
 	if err != nil {
 		return j, err
 	}
+	// Scores are of all draws together, as rows of predictive values.
 	if s := models.CapabilitiesOf(target).Scorer; s != nil {
 		var rows [][]float64
 		for _, chain := range own.Chains {
@@ -302,6 +312,7 @@ func byChains(reference *oracle.Reference, own compare.Side) (r compare.Report, 
 	for c := range reference.Draws {
 		ref.Chains = append(ref.Chains, transposed(reference.Chain(c)))
 	}
+	// Reference draws that travel with the program are rounded; the judged ones are rounded alike.
 	oracle.Coarsen(ref.Chains, own.Chains)
 	r, err = compare.Sides(ref, own)
 	if unfit := reference.Unfit(); err == nil && unfit != nil {
@@ -319,7 +330,7 @@ func predictive(n int) (names []string) {
 	return names
 }
 
-// transposed returns columns of rows, or rows of columns.
+// transposed returns columns of rows, or rows of columns. There is at least one row.
 func transposed(rows [][]float64) [][]float64 {
 	out := make([][]float64, len(rows[0]))
 	for j := range out {
@@ -336,6 +347,7 @@ const shownColumns = 10
 
 // printJudgement prints a report as text: the verdict, sizes and power, and the worst columns.
 func printJudgement(w io.Writer, j judgement) error {
+	// The verdict itself stands out; in how many columns it holds follows in small letters.
 	verdict, in, _ := strings.Cut(j.Words(), " ")
 	rows := [][]string{{"verdict, with 1 % false alarms",
 		strings.TrimSpace(strings.ToUpper(verdict) + " " + in)}}
@@ -376,7 +388,7 @@ func printJudgement(w io.Writer, j judgement) error {
 	if err := table.Write(w, []string{"", "value"}, rows); err != nil {
 		return err
 	}
-	rows = nil
+	rows = nil // of the second table, whose columns come the worst first
 	for _, c := range j.Columns[:min(shownColumns, len(j.Columns))] {
 		rows = append(rows, []string{c.Name, fmt.Sprintf("%.0f", c.Effective),
 			number(c.ReferenceMean) + " ± " + number(c.ReferenceSD),

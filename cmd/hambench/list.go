@@ -163,6 +163,8 @@ func listing(name string) (header []string, rows [][]string) {
 		return []string{"profile", "about"}, rowsOf(bench.Profiles(),
 			func(p bench.Profile) []string { return []string{p.Name, p.About} })
 	}
+	// Studies, the reproduced ones first. The number of their cells is that of the quick profile,
+	// or of the file as it is if that has none.
 	quick := selection{asked: bench.Profile{Name: "quick"}}
 	studies, err := quick.studies()
 	if err != nil {

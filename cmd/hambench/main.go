@@ -32,7 +32,8 @@ const (
 )
 
 // errTerminated is the cause of a context that SIGTERM has cancelled.
-// Exit codes tell SIGTERM from Ctrl-C by it.
+// Exit codes tell SIGTERM from Ctrl-C by it. signal.NotifyContext has no error for this that a
+// program could name.
 var errTerminated = fmt.Errorf("%w", context.Canceled)
 
 // main runs the command line until it ends or a signal asks it to: results that are complete
@@ -67,7 +68,8 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	return exitCode(err, context.Cause(ctx))
 }
 
-// output remembers the first failed write, so commands need not check their own.
+// output is the standard output of a command. It remembers the first failed write, so commands
+// need not check their own.
 // It also knows whether it is a terminal, for the width and colours of tables.
 type output struct {
 	io.Writer

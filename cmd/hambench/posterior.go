@@ -23,6 +23,7 @@ import (
 // A data set of a file has the file's name without its ending, with - for what a name must
 // not have. Its noise decides the task: the target of a regression has some, a class has none.
 func (f *selection) namePosterior() error {
+	// A file is a data set of a study that has nothing else, as data sets of studies' files are.
 	var own *bench.File
 	if name, isFile := strings.CutSuffix(filepath.Base(f.dataset), ".csv"); isFile {
 		o := datasets.FileOptions{NoiseVariance: f.noise}
@@ -57,7 +58,7 @@ func (f *selection) namePosterior() error {
 	return err
 }
 
-// notInNames matches what a data set's name must not have.
+// notInNames matches what a data set's name must not have. It may have -, but not at its ends.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 // openPosterior loads the posterior of the flags in a precision of network
@@ -100,6 +101,7 @@ func (f *selection) reference(
 	if err != nil {
 		return nil, "", err
 	}
+	// A study of this one reference, as far as keys, the store and the runner are concerned.
 	plan, err := f.keys.Resolve(ctx, f.label(),
 		[]bench.Study{{ID: "reference", References: []bench.ReferenceJob{{Spec: spec}}}})
 	if err != nil {
@@ -111,6 +113,7 @@ func (f *selection) reference(
 	if err := f.openStore(store.Open, sweep.Here()); err != nil {
 		return nil, "", err
 	}
+	// Without it, a reference that judges no cell would not be made.
 	f.ReferencesOnly = true
 	summary, err := f.Run(ctx, plan)
 	if len(summary.Failures) > 0 {

@@ -78,6 +78,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if r.figuresOnly && !r.missingOnly && !r.dryRun {
+		// Expanded for their names' sake, and to compare them with what the store has.
 		studies, err := r.studies()
 		if err != nil {
 			return err
@@ -94,7 +95,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 	if r.plans, err = r.resolve(ctx); err != nil {
 		return err
 	}
-	if r.dryRun || r.missingOnly {
+	if r.dryRun || r.missingOnly { // a store that is not there is empty, and is not made
 		return r.openStore(store.ReadIfThere, sweep.Here())
 	}
 	if err := r.openStore(store.Open, sweep.Here()); err != nil {
@@ -113,6 +114,8 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 // shown has the plans of a store shown as their studies' files say now: those of built-in
 // studies, whatever was selected, and the user's.
 func (r *reproduction) shown(plans []bench.Plan) []bench.Plan {
+	// How a study is shown is no part of its key: captions and panels may change after the run. A
+	// file that can no longer be expanded leaves its plan as the run stored it.
 	show := func(f *bench.File, p bench.Profile) {
 		if s, err := f.Study(p); err == nil {
 			plans = s.Shown(plans, r.Data)
@@ -145,7 +148,7 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	for _, f := range summary.Failures {
 		fmt.Fprintf(r.stderr, "hambench: failed: %s: %v\n", f.Name, f.Err)
 	}
-	// it was interrupted
+	// It was interrupted, or failed as a whole and not in single jobs.
 	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 {
 		return runErr
 	}
@@ -161,7 +164,7 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 // which is said before it starts.
 func (r *reproduction) nameKernels() {
 	line := "kernels: " + kernel.ISA()
-	var seconds float64
+	var seconds float64 // of one core
 	for _, e := range r.Cost().Estimates(r.plans, r.Store) {
 		seconds += e.Seconds
 	}
@@ -185,6 +188,7 @@ func (r *reproduction) noteMissing() {
 // It begins with "nothing was computed" if all results were there: scripts look for these
 // words.
 func describe(s sweep.Summary) string {
+	// Kinds of jobs that nobody wanted are left out.
 	kinds := []struct {
 		name string
 		sweep.Tally
@@ -217,6 +221,7 @@ func (r *reproduction) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Tables decide claims by all plans of the run, whatever was selected.
 	drawer := figures.Drawer{Results: bench.NewResults(r.Store), Dir: r.out, All: r.shown(all),
 		Width: table.Width()}
 	var failed []error
@@ -236,6 +241,7 @@ func (r *reproduction) draw(ctx context.Context) error {
 		}
 		r.report(p.Study, o)
 	}
+	// Claims that studies of users state; the paper's are the business of hambench claims.
 	for _, d := range paper.Own(r.plans, bench.NewResults(r.Store)) {
 		fmt.Fprintf(r.stdout, "claim %s: %s: %s\n  %s\n", d.ID, d.Verdict, d.Summary, d.Statement)
 	}
@@ -295,6 +301,7 @@ func (r *reproduction) printEstimates() error {
 			return err
 		}
 	}
+	// What a study shares with one before it is not in its estimate, so that estimates add up.
 	estimates := r.Cost().Estimates(r.plans, r.Store)
 	total := sweep.Estimate{ID: "all", Missing: make(map[store.Kind]int)}
 	for _, e := range estimates {

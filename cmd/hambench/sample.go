@@ -63,12 +63,16 @@ exit code 1.`,
 // sampleFlags holds the command's flags and the chains that they describe.
 type sampleFlags struct {
 	selection
-	cell         bench.Cell // as its settings' flags state it; 0 and "" follow from the target
-	draws.Chains            // described by cell and the target
-	format, to   string
-	chains       int // 0: one chain, whose lines have no number
-	predictions  bool
-	coupled      bool
+	// cell is what the settings' flags state, at first; describe completes what is 0 or "" and
+	// follows from the target. So a chain here has the settings of a study's cell, and but for
+	// the start its defaults.
+	cell bench.Cell
+	// Chains is described by cell and the target.
+	draws.Chains
+	format, to  string // to: the new folder of a format that is one
+	chains      int    // 0: one chain, whose lines have no number
+	predictions bool   // in place of parameters
+	coupled     bool
 }
 
 // registerSettings adds a flag for each setting that has one and is no shared flag.
@@ -127,6 +131,7 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	// From here on w must be closed, which also removes the draft of a folder.
 	if f.coupled {
 		return f.runCoupled(ctx, target, w)
 	}
@@ -153,6 +158,8 @@ func (f *sampleFlags) run(c *cobra.Command, _ []string) error {
 // describe completes the cell by what follows from the target, as in the paper, and
 // describes the chains by it.
 func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error) {
+	// The order matters: the number of batches decides the scheme, both decide the largest stable
+	// step, and the step decides the thinning and the burn-in.
 	cell := &f.cell
 	cell.Dataset, cell.Split, cell.Model = f.dataset, f.split, f.model
 	if models.CapabilitiesOf(t).Analytic != nil { // whatever was asked for
@@ -184,6 +191,7 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 	f.Plan.Thin = cmp.Or(cell.Thin, f.Plan.Thin)
 	f.Plan.BurnIn = max(0, cmp.Or(cell.BurnIn, f.Plan.BurnIn)) // NoBurnIn is below 0
 	cell.Thin, cell.BurnIn = f.Plan.Thin, f.Plan.BurnIn
+	// Chains make their targets themselves, after t, which served to describe them.
 	f.Target = func(ctx context.Context) (models.Target, error) {
 		t, err := f.target(ctx, cell.Precision)
 		if err != nil {
@@ -205,7 +213,7 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 // setStart says where the chains start. A truth that they start at is the exact posterior,
 // or the reference that judge would use.
 func (f *sampleFlags) setStart(ctx context.Context) error {
-	var truth oracle.Truth
+	var truth oracle.Truth // stays nil for other starts, which need none
 	if f.cell.Start() == oracle.AtTruth {
 		t, err := f.Target(ctx)
 		if err != nil {
@@ -239,7 +247,7 @@ func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *d
 	if err != nil {
 		return err
 	}
-	values := 0
+	values := 0 // in a difference
 	bias, chance, _, err := oracle.RunCoupled(ctx, chain.Registries{}, coarse, fine, f.Spec, f.Plan,
 		f.predictions, func(i int, difference []float64) error {
 			values = len(difference)
@@ -256,7 +264,8 @@ func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *d
 	return nil
 }
 
-// mostChains bounds the chains that run side by side.
+// mostChains bounds the chains that run side by side, each of which has a target and its work
+// space.
 const mostChains = 10_000
 
 // checkFlags refuses flags that do not go with each other or with the format.
@@ -279,7 +288,8 @@ func (f *sampleFlags) checkFlags(format draws.Format) error {
 	return nil
 }
 
-// mostInSample bounds the predictions of training rows in a folder.
+// mostInSample bounds the predictions of training rows in a folder, of which there are three
+// arrays of float64: 1.2 GB.
 const mostInSample = 50_000_000
 
 // batches is the number of batches, K: the one given or, if that is 0, the one
@@ -321,6 +331,7 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 			"%d training rows would be %d numbers, more than %d\n", h.Draws*h.Chains,
 			split.TrainRows(), n, mostInSample)
 	}
+	// The same model on the training rows as test rows: it predicts them.
 	f.Chains.InSample = func(ctx context.Context) (models.Target, error) {
 		m, err := f.Models.For(f.model, f.dataset, split.Shape())
 		if err != nil {

@@ -46,6 +46,7 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 	if err == nil {
 		err = f.printScorecard(rows, o)
 	}
+	// The gravest verdict decides the exit code: its first row is named.
 	for _, bad := range []struct {
 		verdict string
 		is      error
@@ -63,7 +64,8 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 // unreadable stands for the verdict on draws that are bad input: those beside them are judged.
 const unreadable = "bad input"
 
-// scored judges the draws of one posterior.
+// scored judges the draws of one posterior, which are in a folder of the posterior's name: each
+// file or store in it that is no reference is a row, and chains of one sampler are one file.
 func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row, err error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {
@@ -84,6 +86,7 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 		return nil, usage.Errorf("scorecard: %s has no file whose name begins with reference",
 			folder)
 	}
+	// A reference that cannot be read makes a row for each file: other posteriors are judged.
 	ref, unread := draws.Read(references, nil)
 	for _, file := range own {
 		var r compare.Report

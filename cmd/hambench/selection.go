@@ -37,14 +37,19 @@ type selection struct {
 	split          int
 	// data is the folder with copies of data files, out that of results; timeout is how long
 	// a command in another process may take for an answer.
-	data, out                        string
+	data, out string
+	timeout   time.Duration
+	// What is done with studies instead of running them: --dry-run, --check, --figures-only.
 	dryRun, missingOnly, figuresOnly bool
-	timeout                          time.Duration
 
-	stdout, stderr io.Writer
-	study          *bench.File // of run; nil: the built-in ones
-	keys           *bench.Keys
-	sweep.Runner   // of the jobs, which has the store
+	stdout, stderr io.Writer // of the command; set by register
+	// study is the file that run, slurm or claims is given; nil for the built-in studies.
+	study *bench.File
+	// keys gives jobs their keys, and has the source of models and data. It is nil until open.
+	keys *bench.Keys
+	// Runner runs the jobs. It has the store, nil until openStore, and the registries of data sets
+	// and models: nil, which means the built-in ones, until open.
+	sweep.Runner
 }
 
 // open prepares keys over the built-in parts, with data looked for in --data
@@ -57,6 +62,7 @@ func (f *selection) open(study *bench.File) error {
 	}
 	source := models.NewSource(nil, resolver)
 	source.Processes.Timeout = f.timeout
+	// Keys and chains share the source, and with it what is loaded.
 	f.keys, f.Source = &bench.Keys{Source: source}, source
 	f.Made, f.Progress = sweep.MadeHere(), f.stderr
 	if study != nil {
@@ -106,6 +112,8 @@ func (f *selection) close() {
 // A flag that would change nothing in the study is refused, since captions would state it.
 func (f *selection) lookupProfile() (bench.Profile, error) {
 	p := f.asked
+	// A file lays its profile over its own settings when it is expanded (File.Study); a built-in
+	// profile is laid over here.
 	if f.study != nil {
 		return p, f.study.Takes(p)
 	}
@@ -179,6 +187,7 @@ func (f *selection) resolve(ctx context.Context) ([]bench.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The step of a relative cell is unknown, and with it the key, until fixSteps has it.
 	relative := func(s bench.Study) bool {
 		return slices.ContainsFunc(s.Cells, func(j bench.Job) bool { return j.Relative > 0 })
 	}
@@ -191,6 +200,7 @@ func (f *selection) resolve(ctx context.Context) ([]bench.Plan, error) {
 	if len(unavailable) > 0 {
 		fmt.Fprintln(f.stderr, f.Data.MissingNote(unavailable))
 	}
+	// Expanded once more, now with stand-ins and known steps.
 	if len(unavailable) > 0 || follow {
 		if studies, err = f.studies(unavailable...); err != nil {
 			return nil, err
@@ -213,6 +223,7 @@ func (f *selection) fixSteps(ctx context.Context, on, unavailable []string) erro
 		return err
 	}
 	f.asked.Known = f.keys.Known(ctx, plans, on...)
+	// Expanding the studies reports each chain whose limit is not known.
 	var missing []bench.Cell
 	f.asked.Missing = func(c bench.Cell) { missing = append(missing, c) }
 	defer func() { f.asked.Missing = nil }()
@@ -224,6 +235,7 @@ func (f *selection) fixSteps(ctx context.Context, on, unavailable []string) erro
 	missing = slices.DeleteFunc(missing, func(c bench.Cell) bool {
 		return !slices.Contains(wanted, c.Dataset)
 	})
+	// tell reports one limit as it is found; left is how many are still to find.
 	tell := func(c bench.Cell, h float64, left int) {
 		inner, more := "", ""
 		if c.Inner > 1 {
@@ -232,8 +244,8 @@ func (f *selection) fixSteps(ctx context.Context, on, unavailable []string) erro
 		if left > 0 {
 			more = fmt.Sprintf(" (%d more to find)", left)
 		}
-		fmt.Fprintf(f.stderr, "hambench: the largest stable step of %s on %s, C = %g, K = %d%s, is "+
-			"about %.3g%s\n", c.Integrator, c.Dataset, float64(c.Friction), c.Batches, inner, h,
+		fmt.Fprintf(f.stderr, "hambench: the largest stable step of %s on %s, C = %g, K = %d%s, "+
+			"is about %.3g%s\n", c.Integrator, c.Dataset, float64(c.Friction), c.Batches, inner, h,
 			more)
 	}
 	steps, err := f.keys.StableSteps(ctx, missing, f.Workers, tell)
@@ -266,7 +278,7 @@ func (f *selection) stored() ([]bench.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	var labels []string
+	var labels []string // of profiles of which there are runs
 	for _, p := range all {
 		labels = distinct.Append(labels, p.Profile)
 	}
@@ -285,6 +297,7 @@ func (f *selection) stored() ([]bench.Plan, error) {
 	if len(chosen) > 0 {
 		return chosen, nil
 	}
+	// The profile has runs, but not of these studies or data sets: those of other profiles may be.
 	instead := "there are runs of " + strings.Join(there, ", ")
 	if others, _ := f.choose(all); len(others) > 0 {
 		instead = "there are runs of profile " + strings.Join(distinct.Of(others,
@@ -307,6 +320,7 @@ func (f *selection) choose(plans []bench.Plan) (chosen []bench.Plan, there []str
 		if f.on != nil {
 			left = p.On(f.on...)
 		}
+		// A study without cells, of exact errors alone, is on no data set and always left.
 		lost := len(p.Cells) > 0 && len(left.Cells) == 0
 		if !lost && (f.only == nil || slices.Contains(f.only, p.ID)) {
 			chosen = append(chosen, left)

@@ -43,8 +43,8 @@ docs/cluster.md.`,
 // clusterRun is one call of the command.
 // The job's name and folder follow from what it computes and where.
 type clusterRun struct {
-	reproduction
-	slurm.Job
+	reproduction // what the workers run, whose plans say what is missing
+	slurm.Job    // the array of workers
 }
 
 // passedOn are the flags that are passed to the workers as given.
@@ -122,6 +122,8 @@ func (r *clusterRun) compose(fs *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
+	// Jobs and folder make the name, and flags that change neither, such as the time limit, do not:
+	// submitted again, a run has the name that it had.
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", bench.Digest(r.plans), out))
 	id := hex.EncodeToString(sum[:])[:8]
 	r.Name, r.Dir, r.Env = "hambench-"+id, filepath.Join(out, "slurm", id), environment()

@@ -145,7 +145,8 @@ func (f *selection) mergeStores(from []string, published bool) error {
 	return err
 }
 
-// dropContained removes the manifests of a store that others make superfluous.
+// dropContained removes the manifests of a store that others make superfluous: those of runs of a
+// part of the same jobs (bench.Contained).
 // All removals are tried; their failures are returned together.
 func dropContained(s *store.Store) error {
 	plans, err := bench.Plans(s, "")
@@ -180,6 +181,7 @@ func (f *selection) describeStore() error {
 	plans, err := bench.Plans(f.Store, "")
 	results := bench.Results{Store: f.Store}
 	for _, p := range plans {
+		// References are not counted: what they judge is.
 		have, missing := p.Results(results.Result)
 		_, exact := p.Evidence(results.Rows)
 		all := len(have) + len(missing) + len(p.Exact)
