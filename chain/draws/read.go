@@ -107,7 +107,9 @@ var (
 	ownElement  = regexp.MustCompile(`^theta(\d+)$`)
 )
 
-// columnName returns the name of a column as reports have it.
+// columnName returns the name of a column as reports have it, so that draws of different programs
+// have columns in common: mu, theta[1], x[1,2], counted from 1, as posteriordb has them. Only
+// predictions keep this program's names, f0, f1 …, which no other has.
 func columnName(name string) string {
 	if m := stanElement.FindStringSubmatch(name); m != nil {
 		return m[1] + "[" + strings.ReplaceAll(m[2][1:], ".", ",") + "]"
@@ -143,7 +145,8 @@ func (b *builder) chain(name string) [][]float64 {
 	return b.side.Chains[c]
 }
 
-// readCSV reads a CSV file, of Stan too: lines that begin with # are comments.
+// readCSV reads a CSV file, of Stan too: lines that begin with # are comments. A file without a
+// column chain is one chain, of the name "".
 func readCSV(file string, want []string) (compare.Side, error) {
 	var b builder
 	in, err := os.Open(filepath.Clean(file))
@@ -252,7 +255,8 @@ func flatten(name string, at []int, v any, add func(name string, v float64)) err
 	return nil
 }
 
-// readJSONL reads an object a draw: numbers, and arrays of them, by name.
+// readJSONL reads an object a draw: numbers, and arrays of them, by name. The key gradients is
+// what the draw cost, and no column; chain tells chains apart.
 func readJSONL(file string, want []string) (compare.Side, error) {
 	var b builder
 	in, err := os.Open(filepath.Clean(file))

@@ -22,8 +22,21 @@ import (
 	"hambench/compare"
 )
 
+// A zarr store is a folder. Each folder in it is a group, or an array if its metadata have a shape.
+// An array is cut into chunks of one shape, along a grid; a chunk is a file of the array's folder,
+// or of a folder below, named by its place in the grid. It holds its elements row-major, after the
+// codecs. Two versions of the format say this in different words:
+//
+//	              version 2                        version 3
+//	metadata      .zgroup, .zarray, .zattrs        zarr.json
+//	type          "<f8", with the byte order       "float64"; the order is the codec bytes'
+//	chunk (0, 1)  0.1                              c/0/1
+//	codecs        one compressor                   a list, in the order of encoding
+//	dimensions    the attribute of xarray's        dimension_names
+
 // array is what is known of an array of a zarr store, of either version of the format.
 type array struct {
+	// The lengths of the array and of a chunk, in elements along each dimension.
 	shape, chunk []int
 	kind         byte // f, i, u or b: how its elements are written
 	size         int  // of an element
@@ -51,8 +64,8 @@ type meta struct {
 	Order      string          `json:"order"`
 	Compressor *struct {
 		ID string `json:"id"`
-	} `json:"compressor"`
-	Filters   []any  `json:"filters"`
+	} `json:"compressor"` // nil for none
+	Filters   []any  `json:"filters"` // are not undone
 	Separator string `json:"dimension_separator"`
 
 	// Of version 3, whose codecs stand in the order of encoding.
@@ -356,8 +369,15 @@ func unzstd(data []byte) ([]byte, error) {
 	return d.DecodeAll(data, nil)
 }
 
-// Blosc's header (github.com/Blosc/c-blosc, README_CHUNK_FORMAT): flags, bytes of an element,
-// of all data, of a block, and then the place of each block.
+// Blosc's header (github.com/Blosc/c-blosc, README_CHUNK_FORMAT), little-endian:
+//
+//	bytes 0, 1    versions
+//	byte 2        flags
+//	byte 3        bytes of an element
+//	bytes 4–7     bytes of all data, decompressed
+//	bytes 8–11    bytes of a block, decompressed
+//	bytes 12–15   bytes of all data, compressed
+//	from 16 on    the place of each block, four bytes each
 const (
 	bloscHeader                   = 16
 	bloscShuffled, bloscCopied    = 0x1, 0x2

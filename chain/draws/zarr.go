@@ -140,7 +140,7 @@ func targets(s *datasets.Split) []float64 {
 	return all
 }
 
-// size returns the number of elements of a draw, or of a constant.
+// size returns the number of elements of a draw, or of a constant; 1 of one without dimensions.
 func (v *variable) size() int {
 	n := 1
 	for _, d := range v.dims {
@@ -172,7 +172,8 @@ func newZarr(to *output, h Header) (form, error) {
 	files := map[string]any{".zgroup": format}
 	z := &zarr{Header: h, to: to, vars: h.variables(), files: files}
 	// describe adds the metadata of an array of a type such as <f8. xarray reads the
-	// names of the dimensions from the attribute _ARRAY_DIMENSIONS.
+	// names of the dimensions from the attribute _ARRAY_DIMENSIONS. No chunk is ever missing, so
+	// that there is no fill value.
 	describe := func(array, kind string, dims []dimension, chunks []int) {
 		var names []string
 		var shape []int
@@ -254,7 +255,8 @@ func counting(n int) (numbers []int64) {
 	return numbers
 }
 
-// fixedWidth returns names as numpy writes them, all of one length in UTF-32, and their type.
+// fixedWidth returns names as numpy writes them, all of one length in UTF-32, and their type, such
+// as <U7. Names of their own lengths would need a filter, which not all readers have.
 func fixedWidth(names []string) (kind string, data []rune) {
 	width := 1
 	for _, name := range names {

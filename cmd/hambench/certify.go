@@ -129,7 +129,8 @@ type certifyFlags struct {
 	json, strict bool      // what is printed, and whether verdicts decide the exit code
 }
 
-// run carries out hambench certify.
+// run carries out hambench certify. It finds the problems, chooses the integrators that each can
+// take, has package certify compute the rows of each problem and estimator, and writes them all.
 // The rows of --exec come first, then those of the integrators, estimator by estimator. With
 // --exec and no --integrator, the sampler is the only one.
 func (f *certifyFlags) run(c *cobra.Command, _ []string) error {

@@ -26,8 +26,12 @@ import (
 const helpWidth = 100
 
 // newRoot returns the tree of commands, with no flag set yet.
-// Commands are listed in the order of their use, not sorted. The machine kernels are checked
-// once, before any command runs.
+// Commands are listed in the order of their use, not sorted.
+//
+// A command line is checked in this order: names of commands (dispatch); values of flags, as they
+// are parsed (flagError); flags that exclude each other, and the number of arguments
+// (checkArguments); the machine kernels, once for all commands; ranges of shared flags (register);
+// and then what the command itself finds. Mistakes in the line itself are usage errors.
 func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := group("hambench", "hambench: a laboratory for stochastic Hamiltonian samplers.",

@@ -140,7 +140,8 @@ type judgement struct {
 	Scores map[string]float64 `json:"scores,omitempty"`
 }
 
-// judge reads the draws of all files, and prints what they have in common with the reference.
+// judge reads the draws of all files as one side of a comparison, finds the other side by the
+// flags, and prints what package compare says of the two.
 // Draws that are refused, or decide nothing, make an error, after the report has been printed.
 func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) error {
 	var j judgement

@@ -102,7 +102,8 @@ func writeList(w io.Writer, name string) error {
 // with its description. Integrators have their claims and the structure that probing
 // the step finds. Three listings are not in lists: "fixed schemes" and "problems" are
 // those of certify, "reproduced studies" those of reproduce.
-// The rows are those of the registries of the packages, in their order.
+// The rows are those of the registries of the packages, in their order. Completion of flags offers
+// the same names (listingOf), so that a name that is listed is one that is understood.
 func listing(name string) (header []string, rows [][]string) {
 	switch name {
 	case "models":

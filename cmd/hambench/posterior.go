@@ -89,7 +89,8 @@ func (f *selection) fetchHint(err error) error {
 	return err
 }
 
-// reference returns the reference that travels with the program, if it is of this
+// reference returns the reference chains of the posterior of the flags, which namePosterior has
+// named: the reference that travels with the program, if it is of this
 // posterior; otherwise it takes the posterior's from the store, or makes it there. With
 // rebuild it is that of the store in any case. From says where it is from. The run that
 // makes one is an ordinary one: it can be interrupted, shares the work by leases, and

@@ -44,7 +44,7 @@ obtained are replaced by built-in ones, and the figures say so.`,
 	return c
 }
 
-// reproduction is one call of the command.
+// reproduction is one call of reproduce, run or slurm.
 // It holds what the flags select, and the plans: studies whose jobs have keys.
 type reproduction struct {
 	selection

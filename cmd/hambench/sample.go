@@ -107,7 +107,9 @@ func (f *sampleFlags) registerSettings(fs *pflag.FlagSet) {
 	}
 }
 
-// run runs the chains and writes their draws.
+// run runs the chains and writes their draws. Flags become a cell, the cell and the target the
+// description of chains, and these write to a format's writer, whose header has to be known before
+// the first draw.
 // Draws that were written before a failure stay, as far as the format allows; the line on
 // standard error counts them.
 func (f *sampleFlags) run(c *cobra.Command, _ []string) error {

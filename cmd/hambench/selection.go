@@ -23,8 +23,15 @@ import (
 // selection is what a command works on: the values of the flags that several
 // commands share, and what the command has opened for them. It is studies with
 // their results in a store, or the posterior of a model on a data set's split.
-// Commands embed it or have one of their own; register fills it in before they run, and
-// closes what they opened.
+// Commands embed it or have one of their own. A command goes through some of these steps:
+//
+//	register    declares its flags; when it is called, their values are checked
+//	takeStudy   loads the file of a user's study (run, slurm, claims)
+//	open        prepares the sources of data and models, and the keys of jobs
+//	resolve     expands the studies into plans, whose jobs have keys: this loads data
+//	openStore   opens the store of --out, to read or to write
+//	stored      opens it to read, and has the plans that a run left there: this loads no data
+//	close       is called by register, whatever happened
 type selection struct {
 	// asked is the profile by its name, with what flags change in it; only and on are the
 	// studies and data sets to use, nil for all.

@@ -19,7 +19,8 @@ import (
 )
 
 // slurmCommand returns the command that submits a run to a cluster. The workers are the
-// commands reproduce or run themselves, which divide the work by leases in the shared store.
+// commands reproduce or run themselves, which divide the work by leases in the shared store: the
+// command here makes the plans, to know whether anything is missing, and computes nothing.
 func slurmCommand() *cobra.Command {
 	var r clusterRun
 	c := &cobra.Command{
