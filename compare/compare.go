@@ -408,7 +408,7 @@ func neverMoved(ref, own Side) string {
 			if len(x) < 2 || slices.ContainsFunc(x, func(v float64) bool { return v != x[0] }) {
 				continue
 			}
-			equal := 0
+			equal := 0 // draws of the reference with the chain's one value
 			for _, y := range ref.column(j) {
 				for _, v := range y {
 					if v == x[0] {

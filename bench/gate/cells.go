@@ -195,6 +195,7 @@ func parseObjects(text []byte) (records []map[string]string, err error) {
 // Numbers are compared by value, however they are written. A friction that is missing is
 // infinite, which JSON cannot say.
 func parseCells(r Run, records []map[string]string, columns []table.Column) (*table.Table, error) {
+	// The first mistake of a record ends it; the cases after it are passed over.
 	t := table.New(columns...)
 	for i, rec := range records {
 		c, err := parseCell(rec)

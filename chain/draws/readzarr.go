@@ -106,7 +106,7 @@ func readMeta(folder string) (m meta, version int, err error) {
 		if err != nil {
 			return m, 0, fmt.Errorf("%s: %w", f.name, err)
 		}
-		if f.version == 2 {
+		if f.version == 2 { // whose attributes have a file of their own, which may be missing
 			text, err = os.ReadFile(filepath.Join(folder, ".zattrs"))
 			if err == nil {
 				err = json.Unmarshal(text, &m.Attributes)

@@ -41,6 +41,7 @@ func filesCommand(name, about, example string, run func(c *cobra.Command, r *dat
 			if err != nil {
 				return err
 			}
+			// Named, a set without files is looked at, too: it is built in.
 			if len(names) == 0 {
 				for _, d := range r.Datasets() {
 					if !d.Builtin() {

@@ -152,6 +152,7 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	if o.references, err = o.referencesOf(o.references, o.posterior); err != nil {
 		return err
 	}
+	// exclusive sees to it that at most one of these is asked for.
 	switch {
 	case o.problem != "":
 		j.Report, err = judgeProblem(files, o)

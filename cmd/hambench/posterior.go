@@ -144,6 +144,7 @@ func (f *selection) referenceSpec() (oracle.Spec, error) {
 		return oracle.Spec{}, usage.Errorf("data set %q needs no reference: the posterior of "+
 			"model %q is known", d.Name, m.Name)
 	}
+	// Of the profile only the precision matters to a reference.
 	p, err := f.lookupProfile()
 	if err != nil {
 		return oracle.Spec{}, err

@@ -133,6 +133,7 @@ func (f *selection) lookupProfile() (bench.Profile, error) {
 // Manifests are kept under it, so that runs with other flags do not replace each other's:
 // "quick, float64, 2 splits".
 func (f *selection) label() string {
+	// Labels are keys of manifests in stores: their words stay as they are.
 	label := cmp.Or(f.asked.Name, bench.AsItIs)
 	if f.asked.Precision != "" {
 		label += ", " + f.asked.Precision
@@ -163,7 +164,7 @@ func (f *selection) studies(unavailable ...string) ([]bench.Study, error) {
 		return nil, err
 	}
 	var studies []bench.Study
-	if f.study != nil {
+	if f.study != nil { // the file's, on the data sets and models that it was loaded with
 		studies = make([]bench.Study, 1)
 		studies[0], err = f.study.Study(profile, unavailable...)
 	} else {

@@ -77,6 +77,7 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
+	// Before the plans, which may take minutes of estimates of stable steps.
 	if err := r.Check(); err != nil {
 		return err
 	}

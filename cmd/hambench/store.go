@@ -50,6 +50,7 @@ func (f *selection) verifyStore() error {
 	if err != nil {
 		return err
 	}
+	// What is quarantined stays in the list, since its line stays in the file.
 	for _, t := range r.Corruptions {
 		if t.Known {
 			fmt.Fprintf(f.stdout, "%v; quarantined\n", t)
