@@ -78,7 +78,7 @@ func same(a, b string) bool {
 // join adds the chains of a further file, its columns in the order of the first one's. Both must
 // have the same columns: a column of some chains alone could not be compared.
 func join(all *compare.Side, side compare.Side) error {
-	if all.Names == nil {
+	if all.Chains == nil {
 		*all = side
 		return nil
 	}

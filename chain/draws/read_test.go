@@ -182,6 +182,23 @@ func TestFormatsHoldTheSameDraws(t *testing.T) {
 	}
 }
 
+// A first file without columns is not passed over for the next one.
+func TestAFileWithoutColumnsIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	none, x := filepath.Join(dir, "none.csv"), filepath.Join(dir, "x.csv")
+	if err := errors.Join(os.WriteFile(none, []byte("sample\n0\n"), 0o600), os.WriteFile(x, []byte("x\n1\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for want, files := range map[string][]string{
+		"x.csv: a column x, which the first file has not": {none, x},
+		"none.csv: no column x, which the first file has": {x, none},
+	} {
+		if _, err := Read(files, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q", err, want)
+		}
+	}
+}
+
 // Metadata that describe no array are bad input, which names the array.
 func TestMetadataOfNoArrayAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ array, attributes string }{
