@@ -15,7 +15,6 @@ import (
 	"hambench/integrators"
 	"hambench/integrators/noise"
 	"hambench/models"
-	"hambench/oracle"
 )
 
 // Chains describes chains that differ in their random streams only: chain c, from 0, has
@@ -30,8 +29,8 @@ type Chains struct {
 	InSample func(context.Context) (models.Target, error)
 	Spec     chain.Spec
 	Plan     chain.Plan
-	// Start returns where the chain of a key starts, nil for a draw of the prior. A nil
-	// Start is oracle.AtTypical.
+	// Start returns where the chain of a key starts, nil for a draw of the prior: what
+	// oracle.StartAt returns for the start that the chains have.
 	Start func(ctx context.Context, t models.Target, key uint64) ([]float64, error)
 	// Note, if not nil, is called with what the first chain's estimator says of itself.
 	Note func(string)
@@ -111,13 +110,7 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	if err != nil {
 		return chain.Counts{}, err
 	}
-	find := c.Start
-	if find == nil {
-		find = func(ctx context.Context, t models.Target, key uint64) ([]float64, error) {
-			return oracle.StartAt(ctx, oracle.AtTypical, t, nil, key)
-		}
-	}
-	start, err := find(ctx, target, spec.Key)
+	start, err := c.Start(ctx, target, spec.Key)
 	if err != nil {
 		return chain.Counts{}, err
 	}

@@ -15,6 +15,7 @@ import (
 	"hambench/integrators"
 	"hambench/models"
 	"hambench/models/datasets"
+	"hambench/oracle"
 	"hambench/usage"
 )
 
@@ -23,6 +24,9 @@ func linear(step float64) Chains {
 	return Chains{
 		Target: func(ctx context.Context) (models.Target, error) {
 			return models.NewSource(nil, &datasets.Resolver{}).Target(ctx, "linear", 0, "linear", models.Options{})
+		},
+		Start: func(ctx context.Context, target models.Target, key uint64) ([]float64, error) {
+			return oracle.StartAt(ctx, oracle.AtTypical, target, nil, key)
 		},
 		Spec: chain.Spec{Integrator: "leapfrog", Batches: 4, Key: 7, Params: integrators.Params{Step: step, Friction: 5}},
 		Plan: chain.Plan{BurnIn: 20, Samples: 6, Thin: 3},
