@@ -141,7 +141,7 @@ type (
 	Term = kernel.Summand
 )
 
-// Combine stores the sum of the terms, at most ten, in dst, which may be one
+// Combine stores the sum of the terms in dst, which may be one
 // of the terms' vectors.
 func Combine(dst []float64, terms ...Term) { kernel.Combine(dst, nil, terms...) }
 

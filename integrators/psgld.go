@@ -1,6 +1,9 @@
 package integrators
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The parameters of psgld.
 const (
@@ -31,11 +34,7 @@ var psgldIntegrator = Define(Integrator{
 		Needs: Needs{HessianVectors: 1, Normals: 1},
 	}},
 	Variables: func(dim int, _ Params) []Variable {
-		start := make([]float64, dim)
-		for i := range start {
-			start[i] = 1
-		}
-		return []Variable{{Name: "v", Start: start, Positive: true}}
+		return []Variable{{Name: "v", Start: slices.Repeat([]float64{1}, dim), Positive: true}}
 	},
 }, func(dim int, p Params) (Stepper, Stepper) { return newPSGLD(dim, p), nil })
 

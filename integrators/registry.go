@@ -162,17 +162,16 @@ func times(c Coef, x []float64) Term { return Term{C: c, X: x} }
 // Coef evaluates a coefficient at the inverse mass of every coordinate. With M = I it is
 // one number, so that a step has fewer vectors to read.
 func (p Params) Coef(at func(m float64) float64) Coef {
-	if p.InvMass == nil {
-		return Coef{All: at(1)}
+	var c Coef
+	if p.InvMass != nil {
+		c.Each = make([]float64, len(p.InvMass))
 	}
-	c := Coef{Each: make([]float64, len(p.InvMass))}
-	for i, m := range p.InvMass {
-		c.Each[i] = at(m)
-	}
+	p.set(&c, at)
 	return c
 }
 
-// set works out a coefficient made by Coef anew, in place.
+// set works out a coefficient made by Coef anew, in place: with a mass, c.All is at(1) and is
+// not used. Steps whose factors change from step to step call it, since Coef allocates.
 func (p Params) set(c *Coef, at func(m float64) float64) {
 	c.All = at(1)
 	for i := range c.Each {

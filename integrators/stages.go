@@ -94,14 +94,14 @@ func (s *Stages) Normal() *Vector {
 	return xi
 }
 
-// Sum returns the sum of the terms, at most ten.
+// Sum returns the sum of the terms.
 func (s *Stages) Sum(terms ...Scaled) *Vector {
 	x := s.vector()
 	s.Set(x, terms...)
 	return x
 }
 
-// Set stores the sum of the terms, at most ten, in x, which may be one of theirs.
+// Set stores the sum of the terms in x, which may be one of theirs.
 func (s *Stages) Set(x *Vector, terms ...Scaled) {
 	sum := s.sum(terms...)
 	s.line(func(Force, Noise) { Combine(x.x, sum...) })

@@ -2,6 +2,7 @@ package integrators
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
@@ -121,13 +122,9 @@ func (quartic) HessianVector(hv, theta, v []float64) {
 
 // newWell is the force of a coupled quadratic potential.
 func newWell(dim int) *Affine {
-	a := &Affine{Precision: make([]float64, dim*dim), Shift: make([]float64, dim)}
-	for i := range a.Precision {
-		a.Precision[i] = 0.3
-	}
+	a := NewAffine(slices.Repeat([]float64{0.3}, dim*dim), slices.Repeat([]float64{0.5}, dim))
 	for i := range dim {
 		a.Precision[i*(dim+1)] = 1 + float64(i)
-		a.Shift[i] = 0.5
 	}
 	return a
 }

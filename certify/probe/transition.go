@@ -111,27 +111,24 @@ func Auxiliary(in *integrators.Instance) int {
 const mixtureNodes = 8
 
 // Mixture returns the steps, with weights that add up to 1, whose laws a kernel mixes: of one
-// with a uniform number, by quadrature over that; of any other, itself.
+// with a uniform number, by quadrature over that; of any other, itself. Under an estimator they
+// are those of the kernel that it wraps, each under the estimator.
 func Mixture(kernel integrators.Stepper) (steps []integrators.Stepper, weights []float64) {
-	wrapped, estimates := kernel.(*estimated)
-	if estimates {
-		kernel = wrapped.kernel
+	if e, ok := kernel.(*estimated); ok {
+		steps, weights = Mixture(e.kernel)
+		for i, s := range steps {
+			steps[i] = &estimated{s, e.estimator, e.forces}
+		}
+		return steps, weights
 	}
 	mixed, ok := kernel.(integrators.Mixed)
-	if ok {
-		nodes := make([]float64, mixtureNodes)
-		weights = make([]float64, mixtureNodes)
-		quad.Legendre{}.FixedLocations(nodes, weights, 0, 1)
-		for _, u := range nodes {
-			steps = append(steps, mixed.Fix(u))
-		}
-	} else {
-		steps, weights = []integrators.Stepper{kernel}, []float64{1}
+	if !ok {
+		return []integrators.Stepper{kernel}, []float64{1}
 	}
-	for i, s := range steps {
-		if estimates {
-			steps[i] = &estimated{s, wrapped.estimator, wrapped.forces}
-		}
+	nodes, weights := make([]float64, mixtureNodes), make([]float64, mixtureNodes)
+	quad.Legendre{}.FixedLocations(nodes, weights, 0, 1)
+	for _, u := range nodes {
+		steps = append(steps, mixed.Fix(u))
 	}
 	return steps, weights
 }

@@ -199,8 +199,3 @@ func (m Mean) Frequency() float64 {
 	}
 	return math.Sqrt(target.expect(m.curvature))
 }
-
-// gradientVariance is E_θ E_i (U_i′ − U′)² under a scalar target.
-func gradientVariance(batches Mean, target *density) float64 {
-	return target.expect(batches.spread)
-}

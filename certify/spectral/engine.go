@@ -109,8 +109,8 @@ func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 			e.forces[i] = f
 		}
 	}
-	e.variance = gradientVariance(mean, target)
-	e.rates = scalarPace(mean, friction, target)
+	e.variance = target.expect(mean.spread)
+	e.rates = e.pace(friction)
 	return e, nil
 }
 
@@ -202,23 +202,24 @@ func (e *Engine) RandomOrders(c, w float64) (out [][]float64) {
 	return out
 }
 
-// scalarPace takes the largest and the mean curvature, where the target is, for
-// the squares of the frequencies.
-func scalarPace(mean Mean, friction float64, target *density) markov.Pace {
+// pace takes the largest and the mean curvature, where the target is, for the squares of the
+// frequencies.
+func (e *Engine) pace(friction float64) markov.Pace {
 	// The fastest frequency of any batch where a chain comes, the slowest of the mean.
+	target := e.narrow.theta
 	most, heaviest := 0.0, slices.Max(target.w)
 	for i, x := range target.x {
 		if target.w[i] <= relevantDensity*heaviest {
 			continue
 		}
-		for _, u := range mean {
+		for _, u := range e.mean {
 			most = max(most, math.Abs(u.Curvature(x)))
 		}
 	}
-	typical := target.expect(mean.curvature)
-	fast, k := max(math.Sqrt(most), friction), float64(len(mean))
+	typical := target.expect(e.mean.curvature)
+	fast, k := max(math.Sqrt(most), friction), float64(len(e.mean))
 	return markov.Pace{Fast: fast, Slow: min(math.Sqrt(typical), friction), Damping: friction,
-		Largest: 0.5, Settled: max(fast, k*max(most, gradientVariance(mean, target))/friction)}
+		Largest: 0.5, Settled: max(fast, k*max(most, e.variance)/friction)}
 }
 
 // relevantDensity is the density, relative to the largest, above which a chain's
