@@ -110,6 +110,7 @@ func (c *certification) answer(ctx context.Context, row *Row, points []markov.Po
 		if err != nil {
 			return nil, err
 		}
+		// Chains of both engines are; those of other kinds were refused by checkAnswers.
 		return found.(answering), nil
 	})
 	limit, known, err := s.StableStep()
@@ -158,6 +159,8 @@ func (c *certification) energies(ctx context.Context, row *Row, at markov.Point)
 		if err != nil {
 			return err
 		}
+		// The same step without friction or noise: the energy that friction exchanges is no error
+		// of the integrator.
 		still := *c.options
 		still.Problem = new(*still.Problem)
 		still.Problem.Friction = noFriction

@@ -177,6 +177,8 @@ func (c *certification) pace() markov.Pace {
 		p.Fast, p.Slow, p.Damping = p.Fast*p.Fast, p.Slow*p.Slow, math.Inf(1)
 		p.Settled = p.Fast
 	}
+	// A variable that remembers m steps must be short beside the fastest rate's time: so must m
+	// steps, not one.
 	p.Largest /= max(1, p.Memory)
 	return p
 }
@@ -259,6 +261,8 @@ func (c *certification) decide(ctx context.Context, row *Row,
 	}), p)
 	for i, f := range findings {
 		v := f.verdict(c.claim(i))
+		// Where the steps below settled refute with the same order, the finding by all steps is
+		// kept: its coefficient is the better known one.
 		agrees := v == Refuted && near[i].order == f.order
 		if (v == Refuted || v == Inconclusive) && !agrees {
 			findings[i] = near[i]
@@ -303,6 +307,8 @@ func (c *certification) observable(i int, name string, points []markov.Point,
 		if !p.Unstable() {
 			x, stable = p.Observed[i], true
 		}
+		// The law is not exact if an error shows at a step that was asked for, even at one that is
+		// too large to be a node.
 		f.seen = f.seen || x.Relative > resolvedAbove*x.RelativeResolution
 		out.Errors = append(out.Errors, Number(x.Error))
 		out.Resolution = append(out.Resolution, Number(x.Resolution))

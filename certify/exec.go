@@ -243,6 +243,8 @@ func (e *externalStep) Steps(z [][]float64, f integrators.Force, xi [][]float64)
 	cut := func(v []float64) [][]float64 {
 		return slices.AppendSeq([][]float64{}, slices.Chunk(v, e.dim)) // never null in JSON
 	}
+	// Of a sampler without a momentum, states that differ in the momentum alone are the same
+	// question. One that would answer it in another way the second time is refused by degeneracy.
 	asked := make(map[string]int) // where a question stands, by its bytes
 	index := make([]int, len(z))  // where each state's question stands
 	for i := range z {

@@ -62,6 +62,8 @@ func digest(o Options, digits float64, integrator []string, problems ...*Problem
 		for _, r := range rows {
 			add := func(name string, all ...Number) {
 				for _, x := range all {
+					// Absolute rounding: what is 0 but for round-off must be the same 0 on all
+					// machines.
 					d.Add(r.Problem+" "+r.Integrator+" "+r.Scheme+" "+name,
 						math.Round(float64(x)/digits)*digits)
 				}

@@ -10,21 +10,22 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// node is the signed error of an observable at a step, known but for bound.
+// node is the signed error of an observable at a step, known but for bound. The error is
+// relative, as markov.Observation has it, so that nodes of different steps are comparable.
 type node struct {
 	h      float64
-	signed []float64
-	bound  float64
+	signed []float64 // element by element: d of a mean, d × d of a covariance
+	bound  float64   // of the length of what signed may be off
 }
 
 // coefficient is a term of an error's expansion in the step, in units of the
 // fastest rate's powers, known but for bound.
 type coefficient struct {
-	value    []float64
-	size     float64
-	bound    float64
-	spread   float64 // how far it may be off
-	resolved bool    // differs from 0
+	value    []float64 // as long as a node's signed error
+	size     float64   // of value, as the observable measures errors; see markov.Engine
+	bound    float64   // what size must exceed, by resolvedAbove, to differ from 0
+	spread   float64   // how far it may be off
+	resolved bool      // differs from 0
 }
 
 const (
@@ -110,6 +111,7 @@ func growing(nodes []node, fast float64, size func([]float64) float64) (power in
 			times = append(times, node{n.h, floats.ScaleTo(make([]float64, len(n.signed)), t,
 				n.signed), t * n.bound})
 		}
+		// Of t^q times the error, the constant term is the coefficient of t^(−q) itself.
 		if c := expand(times, fast, size)[0]; c.resolved {
 			return -q, c
 		}
@@ -126,6 +128,8 @@ func (c coefficient) differs() bool { return c.size > resolvedAbove*c.bound }
 func bestFrom(nodes []node, q int) coefficient {
 	best := coefficient{bound: math.Inf(1)}
 	for last := q + 3; last <= min(len(nodes), mostNodes); last++ {
+		// Even without its two largest steps an interpolation needs q + 1 nodes for the coefficient
+		// of h^q: so the shortest list has q + 3.
 		long := interpolate(nodes[:last], q)
 		middle := interpolate(nodes[1:last], q)
 		short := interpolate(nodes[2:last], q)
@@ -180,9 +184,11 @@ type finding struct {
 	leading     []float64 // the coefficient of h^order that constant is the size of; or nil
 	atLeast     float64   // all lower coefficients are bounded; NaN if order is known, or nothing
 	atMost      float64   // a coefficient that differs from 0; NaN if none does
-	limits      []float64
-	seen        bool    // some error is above its bound
-	visible     float64 // the highest order of an error that would have been seen
+	// limits bound the sizes of the coefficients of h^0, h^1, … that are known to be absent: one
+	// for each power below the first of which that is not known.
+	limits  []float64
+	seen    bool    // some error is above its bound
+	visible float64 // the highest order of an error that would have been seen
 }
 
 // unknown is the finding of no nodes.
@@ -217,6 +223,8 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 		e := size(n.signed)
 		largest = max(largest, e)
 		f.seen = f.seen || e > resolvedAbove*n.bound
+		// An error of order q is naturally of the size noticeable·(h·Slow)^q. It would stand out
+		// from the bound up to the q at which the two are equal.
 		if natural := n.h * p.Slow; natural < 1 && n.bound < exactWithin {
 			f.visible = max(f.visible, math.Log(n.bound/noticeable)/math.Log(natural))
 		}
@@ -237,6 +245,8 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 	} else if q, c := growing(nodes, p.Fast, size); q < 0 {
 		return found(q, c)
 	}
+	// Power by power from 0: clear counts those that are absent for certain. From the first that is
+	// neither absent nor resolved (open) on, a resolved one says only what the order is at most.
 	clear, open := 0, false
 	for q, c := range expand(nodes, p.Fast, size) {
 		if c.resolved {
@@ -356,6 +366,7 @@ func localSlopes(steps []float64, errors, resolution []Number) []Number {
 	slopes := []Number{}
 	for n := 1; n < len(index); n++ {
 		i, j := index[n-1], index[n]
+		// Both errors are sizes, so that their ratio is positive.
 		rise := math.Log(float64(errors[i] / errors[j]))
 		slopes = append(slopes, Number(rise/math.Log(steps[i]/steps[j])))
 	}

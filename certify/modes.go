@@ -18,7 +18,7 @@ import (
 // one momentum: a target of any dimension is exact mode by mode, whose joint law would be too
 // large to solve for. The mass is the identity.
 type Modes struct {
-	precisions []float64 // of the modes
+	precisions []float64 // λ of each mode, ascending
 	// shares are, by output, the share of its variance under the target that each mode makes.
 	shares [][]float64
 }
@@ -37,6 +37,7 @@ func NewModes(precision []float64, outputs func(theta []float64) []float64) (*Mo
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	for j, lambda := range m.precisions {
+		// A mode of variance 1/λ along an eigenvector e gives output i the variance f_i(e)²/λ.
 		for i, v := range outputs(mat.Col(nil, j, &vectors)) {
 			if j == 0 {
 				m.shares = append(m.shares, make([]float64, dim))
@@ -61,6 +62,8 @@ func (m *Modes) Distance(of integrators.Integrator, p integrators.Params) (float
 	}
 	sum := 0.0
 	for _, share := range m.shares {
+		// Modes stay independent, so the relative change of an output's variance is the mean of
+		// theirs by the shares. Means have no error: steps are affine and the force is centred.
 		sum += gaussian.KolmogorovNormal(0, floats.Dot(share, changes))
 	}
 	d := sum / float64(len(m.shares))
@@ -149,6 +152,7 @@ func change(columns [][2]float64) (float64, bool) {
 		e[1] += c[0] * c[1]
 		e[2] += c[1] * c[1]
 	}
+	// (I − A⊗A) on the symmetric D, by its elements uu, ur and rr, with A = (p q; s t).
 	system := mat.NewDense(3, 3, []float64{
 		1 - p*p, -2 * p * q, -q * q,
 		-p * s, 1 - p*t - q*s, -q * t,

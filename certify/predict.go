@@ -32,6 +32,8 @@ func (o *Options) setting(in integrators.Integrator, m minibatch.Scheme, k int) 
 	low, high := o.Problem.Frequencies(o.InvMass)
 	rate := o.Problem.Damping(o.InvMass)
 	s.Low, s.High, s.Damping = Number(low), Number(high), Number(rate/high)
+	// Both laws rest on how a step answers to its batch: one that has no such response has no
+	// regime, though it has frequencies.
 	_, reason, err := ResponseOf(in, o.Values, o.Problem.Friction)
 	proven := err == nil && reason == "" && !o.OneStep && o.estimation().Plain()
 	for _, h := range o.Steps {
@@ -97,9 +99,9 @@ func randomOrders(m minibatch.Scheme) string {
 // prediction is what the law of orders needs to know of an integrator on a problem; the reason
 // says why it is not proven there.
 type prediction struct {
-	reason   string
-	response probe.Response
-	own      []finding // with all of the data at every step, by observable
+	reason   string         // "" if the law of orders is proven; else the others are not set
+	response probe.Response // of a step to its batch's gradient, from which c follows
+	own      []finding      // with all of the data at every step, by observable
 }
 
 // predict returns what is needed to predict the errors of the integrator of a certification with
@@ -142,6 +144,7 @@ func (c certification) predict(ctx context.Context) (*prediction, error) {
 		}
 		points = append(points, p)
 	}
+	// c is a copy of the certification: the row's own progress does not count these points.
 	c.decides, c.onPoint = true, func() {}
 	out.own, err = c.decide(ctx, &Row{}, points)
 	return &out, err
@@ -180,6 +183,8 @@ func (c *certification) foresee(i int, f finding, out *Observable) {
 	if c.options.EveryStep {
 		within = withinEpoch(k, c.options.Inner)
 	}
+	// The signed error is the integrator's own and what is added, which is of order 2: an own error
+	// of order 1 leads alone, and one of an order above 2 does not count.
 	added := c.asked.RandomOrders(c.law.response.Coefficient(k), within)[i]
 	own, order, unsure := c.law.own[i], 2, lawError*c.asked.Size(i, added)
 	switch {
@@ -196,6 +201,7 @@ func (c *certification) foresee(i int, f finding, out *Observable) {
 		out.Reason = ownUnknown
 		return
 	}
+	// The integrator's own coefficient is fitted, and as unsure as its fit.
 	if own.leading != nil && own.order <= 2 {
 		unsure += own.uncertainty * own.constant
 	}

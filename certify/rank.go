@@ -20,6 +20,7 @@ func Rank(rows []Row, index int) []Row {
 			place[r.Problem] = len(place)
 		}
 	}
+	// Stable, so that rows of equal errors, as of those that are not known, keep their order.
 	ranked := slices.Clone(rows)
 	slices.SortStableFunc(ranked, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(place[a.Problem], place[b.Problem]),

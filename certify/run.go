@@ -209,6 +209,7 @@ func (o *Options) engine() (markov.Engine, error) {
 	if o.Problem.Kind == Gaussian {
 		p := gaussian.Problem{Batches: o.Problem.gaussian, Friction: o.Problem.Friction,
 			InvMass: o.InvMass, By: o.estimation()}
+		// Schemes with predictions alone hold no laws.
 		exact := slices.DeleteFunc(slices.Clone(o.Schemes), func(s minibatch.Scheme) bool {
 			return o.Problem.TakesScheme(s) != nil
 		})
@@ -290,6 +291,8 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 	var rows []Row
 	var law *prediction
 	for i, s := range o.Schemes {
+		// All schemes of random orders share the prediction, which needs the errors of the steps
+		// with all of the data.
 		if decides && degeneracy == "" && law == nil && randomOrders(s) == "" {
 			if law, err = whole.predict(ctx); err != nil {
 				return nil, err
@@ -304,6 +307,8 @@ func (o *Options) certify(ctx context.Context, e markov.Engine, m integrators.In
 		c.beyond = o.Problem.TakesScheme(s) != nil
 		c.decides, c.onPoint = decides, func() {
 			solved++
+			// Most rows need the steps asked for and ownNodes more; a row that needs still more
+			// stays at its full share.
 			share := min(1, solved/float64(len(o.Steps)+ownNodes))
 			progress((float64(i) + share) / float64(len(o.Schemes)))
 		}
@@ -343,6 +348,8 @@ func (p *Problem) Takes(m integrators.Integrator) error {
 // fewOfStatedLaw reports whether an integrator's auxiliary variables in one position are one or
 // two numbers of which it says what their law is like: a basis grows with every number.
 func fewOfStatedLaw(m integrators.Integrator, friction float64) bool {
+	// Neither the variables nor what is stated of them depend on the step or on the values of the
+	// integrator's own parameters, which are the defaults here.
 	in, err := m.New(1, integrators.Params{Step: 1, Friction: friction})
 	if err != nil || probe.Auxiliary(in) > 2 {
 		return false

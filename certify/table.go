@@ -86,6 +86,7 @@ func writeSettings(w io.Writer, rows []Row) error {
 			}
 			return fmt.Sprintf("%.3g (%s)", r.Epochs[i], law)
 		}
+		// The schemes of a problem mostly share a line: %s is left in it for their names.
 		line := fmt.Sprintf("%s, %%s: K·h·ω from %s to %s, C/ω = %.3g, with frequencies from %.3g "+
 			"to ω = %.3g.", r.Problem, at(slices.Max(r.Steps)), at(slices.Min(r.Steps)), r.Damping,
 			r.Low, r.High)
