@@ -60,6 +60,7 @@ type Best struct {
 // largest stable step down, until what is smaller can only add variance, then
 // around the best. All that is quick; around what it finds the answer is not.
 func (s *Search) Best(outer float64) (Best, error) {
+	// The first pass looks at every coarse-th step from the top down, and at none below deepest.
 	const coarse, deepest = stepsPerOctave / 2, 40 * stepsPerOctave
 	nan := math.NaN()
 	out := Best{Step: nan, MSE: nan, Bias: nan, Autocorrelation: nan}

@@ -94,6 +94,7 @@ func (s *Search) largestStable() (limit float64, known bool, err error) {
 	// Steps are numbered upwards from the fastest rate's time.
 	at := func(j int) float64 { return 1 / s.pace.Fast * math.Exp2(float64(j)/stepsPerOctave) }
 	j, by := first, 1
+	// One direction alone: up while steps are stable, or down while they are not.
 	ok, last, err := s.stable(at(j))
 	if !ok {
 		by = -1

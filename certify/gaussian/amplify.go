@@ -110,6 +110,8 @@ func (g *Engine) measured() markov.Pace {
 	fastest = max(fastest, high)
 	out.Fast = max(out.Fast, fastest)
 	// Gradients that estimators keep are up to K steps old.
+	// What batches add in a step is of the size of a squared frequency or, per coordinate, of the
+	// gradient's variance in the frame; see markov.Pace.Settled.
 	heat := fastest * fastest
 	for j, v := range g.variance {
 		heat = max(heat, v*squares[j])

@@ -25,6 +25,7 @@ func (m fourth) AddTo(dst []float64, w float64, law []float64) {
 	quiet := affineMap{n: n, a: m.a, q: mat.NewDense(n, n, nil), half: m.half}
 	lower := make([]float64, n*n) // the second moments of the law itself
 	for i := range lower {
+		// The last two indices are n, those of the constant 1.
 		lower[i] = law[(i+1)*n*n-1]
 	}
 	quiet.AddTo(v, 1, lower)
@@ -118,7 +119,8 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	for i := range d {
 		first.Forms = append(first.Forms, markov.Unit(n, i))
 	}
-	// Averages of θ: their sums weight the law's first moments, whose evolution has an inverse.
+	// The equation of weighted first moments is that of the mean map: with its inverse for the
+	// preconditioner one iteration solves it. The mass, the last element, stays 0.
 	theta := cost.Accuracy{Name: "theta", Bias: mat.NewSymDense(d, nil)}
 	theta.Spread, theta.Stationary = first.Covariances(cycle, law, func(y []float64) []float64 {
 		x := make([]float64, n)
@@ -132,6 +134,7 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 	// The last column of what is beyond the target's moments is the bias of the mean.
 	mean := mat.NewDense(n, n, beyond).ColView(n-1).(*mat.VecDense).SliceVec(0, d)
 	theta.Bias.SymOuterK(1, mean)
+	// Where fourth moments would take too long, no better answer than the normal one is to be had.
 	final = float64(n*n*n*n)*cycle.Work() > mostFourth
 	squares := p.squares(cycle, s.means, law, beyond, theta.Spread, quick || final)
 	return []cost.Accuracy{theta, squares}, final, nil
@@ -175,8 +178,6 @@ func (e *moments) fourthMoments(cycle *markov.Period, forms [][]float64, means *
 	n := e.n
 	s := &cost.Sums{States: e.evolution(func(m *affineMap) markov.Operator { return fourth{m} }),
 		Weighted: e.evolution(asOperator), Forms: forms}
-	// The law's fourth moments solve a fixed-point equation as its second moments do; rest is
-	// the law of a chain that stands still at the frame's centre.
 	s.States.Size, s.States.Mass, s.Times = n*n*n*n, n*n*n*n-1, ofMoments(s)
 	// Fourth moments solve a fixed-point equation as second ones do. They are found less rest,
 	// the moments of a chain that stands still at the frame's centre.
@@ -210,13 +211,11 @@ func (e *moments) asNormal(cycle *markov.Period, law []float64, axes [][]float64
 	moment := mat.NewDense(n, n, cycle.Occupation(make([]float64, n*n), law))
 	spread, stationary = mat.NewSymDense(len(axes), nil), mat.NewSymDense(len(axes), nil)
 	for k, a := range axes {
-		// now is the covariance of the state with aᵀx, m the mean of aᵀx, later the sum over
-		// lags t ≥ 0 of the products of covariances at that lag.
 		f := mat.NewVecDense(n, nil)
 		copy(f.RawVector().Data, a)
-		var now mat.VecDense
 		// now is the covariance of the state with y = aᵀx, m the mean of y, later the sum over
 		// lags t ≥ 0 of the products of such covariances at that lag.
+		var now mat.VecDense
 		now.MulVec(moment, f)
 		m := now.AtVec(n - 1)
 		now.AddScaledVec(&now, -m, moment.ColView(n-1))
@@ -225,6 +224,8 @@ func (e *moments) asNormal(cycle *markov.Period, law []float64, axes [][]float64
 		later := mat.NewDense(n, n, memory.solve(outer.RawMatrix().Data))
 		variance := mat.Dot(f, &now)
 		linear := mat.Inner(mat.NewVecDense(len(a), a), theta, mat.NewVecDense(len(a), a))
+		// For a normal process cov(y², y′²) = 2C² + 4m²C, C = cov(y, y′). The sum over all lags is
+		// twice that over t ≥ 0 less the term t = 0.
 		spread.SetSym(k, k, 2*(2*mat.Inner(f, later, f)-variance*variance)+4*m*m*linear)
 		stationary.SetSym(k, k, 2*variance*variance+4*m*m*variance)
 	}

@@ -50,6 +50,7 @@ func normalDistances(axes [][]float64, mean, change []float64) (kolmogorov, wass
 func KolmogorovNormal(m, x float64) float64 {
 	// There ax² + bx + c = 0; its roots in the form that does not cancel.
 	v := 1 + x
+	// The logarithm of the densities' ratio is half of this polynomial at the point.
 	a, b, c := x/v, 2*m/v, -m*m/v-math.Log1p(x)
 	q := -(b + math.Copysign(math.Sqrt(max(0, b*b-4*a*c)), b)) / 2
 	most := 0.0

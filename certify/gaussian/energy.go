@@ -37,13 +37,17 @@ func (p *Chain) EnergyErrors(ctx context.Context, m minibatch.Scheme,
 	}
 	floats.Add(law, s.delta)
 	var sums [2]changes
+	// The law is that at the ends of periods, so that the step is the first of a period.
 	for i, weight := range cycle.First() {
 		step := still.(*Chain).kernels[i].a
 		of := mat.NewDense(p.n, p.n, nil) // the energy of a state in the frame is ½wᵀ·of·w
 		for j := range 2 * d {
+			// In the frame the target is N(0, I), of the energy ½|θ|² + ½|r|².
 			of.Set(j, j, 1)
 		}
 		sums[0].add(weight, step, of, law)
+		// The batch's own: ½θᵀPθ − sᵀθ in the place of ½|θ|², both in the frame. Its constant drops
+		// out of changes.
 		of.Slice(0, d, 0, d).(*mat.Dense).Copy(g.frame.whitened(matrix(g.moved[i])))
 		var shift mat.VecDense
 		shift.MulVec(g.frame.colour.T(), mat.NewVecDense(d, g.moved[i].Shift))

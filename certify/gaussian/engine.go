@@ -35,11 +35,13 @@ func (p Problem) CheckMemory(schemes []minibatch.Scheme) error {
 	d, k := float64(len(p.Batches[0].Shift)), len(p.Batches)
 	vectors := float64(2 + p.By.Variables(k)) // of d numbers
 	for _, s := range schemes {
+		// The maps of the batches and of the refreshment, for the chain and for unit noise.
 		matrices := powersAndDirections + 2*mapSize*float64(k+1)
 		if _, ok := s.Visits.(minibatch.Permutation); ok {
 			matrices += float64(markov.Layers(k))
 		}
 		if need := 8 * matrices * (vectors*d + 1) * (vectors*d + 1); need > maxMemory {
+			// The dimension at which 8·matrices·(vectors·d + 1)² is the bound.
 			most := (math.Sqrt(maxMemory/(8*matrices)) - 1) / vectors
 			return usage.Errorf("d = %g positions and K = %d batches under %s need about "+
 				"%.1f GB: want at most %.0f GB, d up to %.0f",
@@ -172,6 +174,7 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	}
 	for i, f := range moved {
 		for range steps {
+			// Parts are in the order in which kernels are appended: this is the next one's.
 			m, err := frame.probe(parts[len(p.kernels)], dim)
 			if err == nil && g.problem.By.Plain() {
 				err = frame.checkMoved(in, original[i], f)
@@ -211,6 +214,7 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (
 	}
 	// Round-off hides whether there is a law.
 	if s.delta == nil {
+		// How fast the mean contracts is known all the same: Point.Lawless judges by it.
 		lost := markov.LostPoint(len(observables))
 		lost.Slowest = s.contraction
 		return lost, nil

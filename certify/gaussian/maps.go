@@ -57,6 +57,7 @@ func (m meanOf) AddTo(dst []float64, w float64, law []float64) {
 	blas64.Gemm(blas.NoTrans, blas.Trans, w, rows(law), m.a.RawMatrix(), 1, rows(dst))
 }
 
+// asMeans lets a map act on first moments.
 func asMeans(m *affineMap) markov.Operator { return meanOf{m} }
 
 // unitNoise is the linear part of a map, with noise N(0, I).
@@ -81,7 +82,9 @@ func (m *affineMap) change() *mat.Dense {
 	return out
 }
 
-// moments are the maps of an integrator's steps, by which moments of laws evolve.
+// moments are the maps of an integrator's steps, by which moments of laws evolve. Maps are shared
+// and not changed once they are made; each has room for a product, so that laws are advanced by one
+// goroutine at a time.
 type moments struct {
 	n       int          // 1 + the phase space's dimension
 	kernels []*affineMap // for each list of batches that a kernel takes, one for each weight

@@ -72,6 +72,7 @@ func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	}
 	// Means as linear functions of the start, and covariances of the noise, per unit of time.
 	at := markov.Point{}
+	// Observables are per unit of time, so that weak order p shows as h^p, not h^(p+1).
 	bound := (laws[0].off + laws[1].off + 8*markov.Epsilon) / p.Step
 	for _, pair := range [][2]*mat.Dense{{laws[0].a, laws[1].a}, {laws[0].q, laws[1].q}} {
 		var differs mat.Dense

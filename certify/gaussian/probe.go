@@ -185,6 +185,9 @@ func (f *frame) checkMoved(in *integrators.Instance, original, moved integrators
 		}
 	}
 	for i := range far {
+		// What the two results may differ by is the rounding of the largest terms on the way: of
+		// the momentum's, r and h times the gradient's terms; of the position's, the centre and h
+		// times those.
 		size := (markov.Largest(z[d:]) + h*force) * max(h, 1)
 		if i < d {
 			size = markov.Largest(z[:d]) + markov.Largest(f.centre) + h*size

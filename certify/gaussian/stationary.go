@@ -29,6 +29,8 @@ type stationaryLaw struct {
 // such law, the spectral radius of the period.
 func (e *moments) stationary(p *markov.Period, truth []float64) (s *stationaryLaw, radius float64) {
 	means := e.meanMap(p)
+	// The mean map is that of one period. Its radius below 1 is necessary for a law, not enough:
+	// second moments may grow where the batches' order is random.
 	rho, slack := markov.SpectralRadius(means.change())
 	if rho > 1+slack { // means grow, and all else with them
 		return nil, rho
@@ -84,6 +86,7 @@ func (s *stationaryLaw) bound(p *markov.Period, e *moments, residual float64) {
 	off, moves, far, length := markov.Epsilon*math.Sqrt(float64(dim)), 0.0, 0.0, 1.0
 	maps := e.kernels
 	if e.refresh != nil {
+		// Clipped, so that the append does not write behind the kernels of the chain.
 		maps = append(slices.Clip(maps), e.refresh)
 	}
 	for _, m := range maps {
@@ -100,6 +103,8 @@ func (s *stationaryLaw) bound(p *markov.Period, e *moments, residual float64) {
 	kernels := float64(p.Length())
 	s.mean = amplified*(kernels*(1+kernels)*off*far+residual) + markov.Epsilon*moves
 	size := 1 + floats.Norm(s.delta, 2)
+	// Probing has x⁺ off by off, twice in a second moment; the mean's own error, times what a step
+	// moves it, is part of second moments, too.
 	s.perKernel = 2*off*length*size + 2*moves*s.mean + residual
 }
 

@@ -37,6 +37,8 @@ func (e *Evolution) addBatchTo(dst []float64, w float64, src []float64, i int) {
 		for list := range lists {
 			at, next := (first+list)*e.Size, list*e.batches()+i
 			law := src[at : at+e.Size]
+			// A list that is complete is a kernel's: its law is one of no batches again. Any other
+			// waits, unchanged, for the next batch.
 			if length == e.Each {
 				e.Kernels[next].AddTo(dst[:e.Size], w, law)
 			} else {

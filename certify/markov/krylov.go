@@ -48,6 +48,7 @@ func SolveLinear(ctx context.Context, apply, solve Linear, b []float64,
 			return best, residual
 		}
 		last = left
+		// best must stay what it is while x is changed.
 		x = slices.Clone(x)
 		shorten(ctx, apply, solve, x, r, max(cycleGoal, goal/2)*left)
 	}

@@ -242,6 +242,7 @@ func (p *Period) palindrome(src []float64, at, used int, w float64, visit visito
 		if used&(1<<i) != 0 || p.ctx.Err() != nil {
 			continue
 		}
+		// The batch at place depth + 1 from the front is as far from the end, 2K − depth.
 		middle := p.step(src, i, at+depth+1, w*share, visit)
 		middle = p.palindrome(middle, at, used|1<<i, w*share, visit)
 		last := p.step(middle, i, at+2*k-depth, w*share, visit)
@@ -271,8 +272,10 @@ func (p *Period) Work() float64 {
 	k, runs := float64(p.batches()), float64(p.runs)
 	switch p.visits.(type) {
 	case minibatch.Permutation:
+		// Every subset S comes from each of its |S| batches: Σ s·C(K, s).
 		return runs * k * math.Exp2(k-1)
 	case minibatch.Palindrome:
+		// Every prefix of an order, e·K! of them, takes a step forwards and one back.
 		return runs * 2 * math.E * math.Gamma(k+1)
 	}
 	return runs * float64(len(p.Words)*p.sweep)

@@ -42,6 +42,7 @@ func NewResponse(friction float64, of func(h float64) (*integrators.Instance, er
 			step := NewTransition(in, part, force)
 			z := [][]float64{{1, 0}, {0, 1 / h}}
 			step.Apply(z, [][]float64{make([]float64, step.Normals), make([]float64, step.Normals)})
+			// Of (1, 0) and (0, 1/h), each result in the unit that makes it 1 to first order.
 			for j, v := range []float64{z[0][0], z[1][0], z[1][1] * h, -z[0][1] * h / x} {
 				change[j][i] += weights[n] * v
 			}

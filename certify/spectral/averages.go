@@ -71,6 +71,7 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 	if err != nil || found.signed == nil {
 		return nil, err
 	}
+	// Coefficients of the law itself: those of rungs are less the target's.
 	law := floats.AddTo(make([]float64, r.Size), found.law, r.basis.target)
 	var out []cost.Accuracy
 	// Observables of the momentum are nobody's estimate.

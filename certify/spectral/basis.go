@@ -65,11 +65,14 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 		return b
 	}
 	// In a wider space the target is a product of its expansions in θ and in r.
+	// The coefficient of a density in an orthonormal polynomial is that polynomial's mean under it.
 	byTheta := b.means(e.narrow.theta, func(float64) float64 { return 1 })
 	byR := make([]float64, len(b.others.powers))
 	byR[0] = 1 // all that there is of auxiliary variables, whose law in the target is any
-	// For r ~ N(0, 1) and polynomials orthonormal under a wider normal law.
-	for k := 2; k <= d.r && e.tail != nil; k += 2 { // E q_k(r) for r ~ N(0, 1)
+	// E q_k(r) for r ~ N(0, 1), q_k orthonormal under N(0, sd²): 0 for odd k, and by the recurrence
+	// of Hermite's polynomials for even ones. Without a tail there are auxiliary variables, and the
+	// momentum's own law is the target's.
+	for k := 2; k <= d.r && e.tail != nil; k += 2 {
 		narrower := 1/(s.others[0].sd*s.others[0].sd) - 1
 		byR[k] = byR[k-2] * narrower * math.Sqrt(float64(k-1)/float64(k))
 	}

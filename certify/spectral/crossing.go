@@ -52,7 +52,9 @@ func NewCrossing(batches []Valley, friction float64) (*Crossing, error) {
 		return nil, usage.Errorf("means of slope, precision and pull are %v, %v and %v: want "+
 			"the first two > 0 and the last 0", s, gamma, e.mean.Pull)
 	}
-	// b given a is normal, and the density of t is ∝ exp(−(γ²/2s) sinh² t).
+	// b given a is normal of the variance 1/(sa² + γ).
+	// The density of a is ∝ exp(−½γa²)/√(sa² + γ). With a = √(γ/s) sinh t the root is √γ cosh t,
+	// which da/dt cancels: the height of a potential of t is left.
 	height := func(t float64) float64 { x := gamma * math.Sinh(t); return x * x / (2 * s) }
 	var err error
 	if e.law, err = newDensity(height, -1, 1); err != nil {
@@ -128,6 +130,7 @@ func (e *Crossing) Pace() markov.Pace {
 			out = e.law.x[i]
 		}
 	}
+	// Across the valley the curvature is sa² + γ = γ cosh² t.
 	fast := max(math.Sqrt(e.mean.Precision)*math.Cosh(out), e.friction)
 	return markov.Pace{Fast: fast, Slow: min(math.Sqrt(e.mean.Precision), e.friction),
 		Damping: e.friction, Largest: 0.5, Settled: fast}

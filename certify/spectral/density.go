@@ -42,6 +42,8 @@ func (m Mean) reach() (lo, hi float64) {
 	if height <= tailDepth {
 		return -1, 1
 	}
+	// The quadratic part rises by height + tailDepth within far of its centre: beyond, U is more
+	// than tailDepth above its minimum whatever the oscillations do.
 	center, far := pull/stiffness, math.Sqrt(2*(height+tailDepth)/stiffness)
 	return min(-1, center-far), max(1, center+far)
 }

@@ -64,6 +64,7 @@ func (d *density) distances(b *basis, law []float64, sd float64) (kolmogorov, wa
 			b.theta.values(p, x)
 			more = d.w[i] * floats.Dot(p, law[:len(p)])
 		}
+		// Half of a point's own mass is below it, as in the trapezoidal rule.
 		before[i], after[i] = sum+d.w[i]/2, sum+d.w[i]/2+moved+more/2
 		kolmogorov = max(kolmogorov, math.Abs(moved+more/2))
 		slope[i] = (d.w[i] + more) / width

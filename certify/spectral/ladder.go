@@ -95,6 +95,7 @@ func (p *Chain) newRung(d degrees) *rung {
 		Each: probe.BatchesTaken(p.in.Kernel)}}
 	mean := mat.NewDense(n, n, nil) // of the kernels under each force
 	steps, weights := probe.Mixture(p.in.Kernel)
+	// Kernel by kernel: its matrix is the mean over the steps that it mixes.
 	for k, f := range p.forces {
 		sum := mat.NewDense(n, n, nil)
 		for l, of := range steps {
@@ -260,6 +261,7 @@ func (p *Chain) climb(ctx context.Context, ladder []degrees, m minibatch.Scheme,
 		change = p.engine.change(before, now)
 		// Changes that are no larger than round-off need not become smaller.
 		floor := slices.Max(now.noise)
+		// Only three rungs tell whether the basis comes closer: with two, last is infinite.
 		if change > rungContraction*last && change > 4*floor || math.IsInf(last, 1) {
 			continue
 		}
@@ -442,6 +444,7 @@ func (r *rung) solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*
 	wrong, _ := cycle.Solve(rough, r.precondition, markov.BoundGoal)
 	for o, f := range r.basis.observed {
 		out.signed = append(out.signed, floats.Dot(delta, f)+r.basis.missing[o])
+		// The norm of an observable's coefficients without the constant is its standard deviation.
 		noise := noiseSafety * math.Abs(floats.Dot(wrong, f)) / floats.Norm(f[1:], 2)
 		out.noise = append(out.noise, noise+4*markov.Epsilon)
 	}

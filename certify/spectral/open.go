@@ -98,6 +98,8 @@ func (p *Chain) settle() (*markov.Point, error) {
 		p.space = newSpace(theta, others, e.still)
 		r := p.newRung(settling)
 		law := append([]float64{1}, make([]float64, r.Size-1)...)
+		// The law of an outer step whose batches are drawn independently, with the constant
+		// function's coefficient 1: the others solve x(I − P) = first.
 		r.inverse.AddTo(law[1:], 1, r.first)
 		others = slices.Clone(others)
 		settled, far := true, 0
@@ -105,6 +107,8 @@ func (p *Chain) settle() (*markov.Point, error) {
 			if !n.open {
 				continue
 			}
+			// Coefficients of the first and second polynomial of the variable alone: Hermite's, so
+			// that its mean and variance follow.
 			first := law[slices.Index(r.basis.pairs, [2]int{0, r.basis.others.only(v, 1)})]
 			second := law[slices.Index(r.basis.pairs, [2]int{0, r.basis.others.only(v, 2)})]
 			// The law's own moments, in deviations of the one that it is expanded in.
@@ -113,6 +117,7 @@ func (p *Chain) settle() (*markov.Point, error) {
 			if math.Abs(first) > 1 {
 				far = int(math.Copysign(1, first))
 			}
+			// Moves are bounded: a coarse law that is far from the space's is known badly.
 			others[v].mean += n.sd * min(max(first, -1), 1)
 			others[v].sd *= min(max(spread, 0.6), 1.6)
 		}
@@ -125,6 +130,7 @@ func (p *Chain) settle() (*markov.Point, error) {
 		if away += far; far == 0 || far*away < 0 {
 			away = far
 		}
+		// A variable that has moved to one side this often in a row runs away.
 		if far*away >= escaped && p.decides() {
 			return &markov.Point{Radius: math.Inf(1)}, nil
 		}
@@ -163,6 +169,8 @@ func (e *Engine) tails(b *basis, s *space, law []float64) float64 {
 		}
 		return power(4) / power(2)
 	}
+	// Fourth over second moments weigh the tails; of a law that is wider by a factor v, U/v being
+	// its potential, the ratio is about v times as large.
 	found := ratio(func(f func(float64) float64) float64 {
 		return floats.Dot(law, b.coefficients(s, scalarObservable{of: f}))
 	})
@@ -183,6 +191,8 @@ func (p *Chain) centre(v int) (escapes float64) {
 	}
 	moved := p.moved(v, at)
 	to, i := int(math.Copysign(1, moved[start])), start // where it is moved from the start
+	// Go where the step moves the variable, until it is moved the other way. Without such a place
+	// it runs away at the pace at which it leaves the start.
 	for moved[i]*moved[start] > 0 {
 		if i += to; i < 0 || i == len(at) {
 			return math.Exp(math.Abs(moved[start]))
@@ -202,6 +212,7 @@ func (p *Chain) moved(v int, from []float64) []float64 {
 	steps, weights := probe.Mixture(p.in.Kernel)
 	var start [][]float64
 	for _, u := range from {
+		// state puts every variable at the centre of its law, and so this one at u.
 		others[v].mean = u
 		for _, x := range nodes.nodes {
 			start = append(start, p.space.state(x, nil))
