@@ -60,6 +60,7 @@ func (r Registries) New(t models.Target, s Spec) (*Sampler, error) {
 			scheme.Name, can.Name)
 	}
 	p := estimators.Problem{Scheme: scheme.Name, Epoch: cmp.Or(s.Batches, 1)}
+	// Only a scheme with an Index has a partition, whose batches come again.
 	if scheme.Index != nil {
 		p.Batches = p.Epoch
 	}

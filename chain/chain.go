@@ -164,6 +164,7 @@ func (s *Sampler) adopt(z *integrators.State) {
 	if len(z.Aux) < len(own) {
 		z.Aux = own
 	}
+	// The estimator's variables of an earlier chain are cut off, and Begin appends its own.
 	z.Aux = z.Aux[:len(own):len(own)]
 	s.estimator.Begin(z)
 }

@@ -43,6 +43,7 @@ func (r Registries) Couple(coarse, fine models.Target, s Spec) (*Coupled, error)
 	// combines them.
 	source, sum := noise.New(s.Key, noise.StreamNoise), make([]float64, fine.Dim())
 	drawn, combined := 0, 0 // normals so far, of the fine and of the coarse chain
+	// The last 2n normals that the fine chain drew, n those of an outer step: Run has it go first.
 	kept := make([][]float64, 2*len(weights))
 	for i := range kept {
 		kept[i] = make([]float64, fine.Dim())
@@ -155,6 +156,8 @@ func (r Registries) Combinations(s Spec) ([][]float64, error) {
 		return nil, err
 	}
 	one, two := m.Needs.Normals, 2*m.Needs.Normals
+	// The matrix W to be found maximises tr WᵀS, S = Σ weight·(effects of one step)(effects of
+	// two)ᵀ, each normalised: by the singular vectors, S = UΣVᵀ, it is UVᵀ.
 	sum, weight := mat.NewDense(one, two, nil), 1.0
 	after := noiseEffects(fine, 2, two)
 	for i, row := range noiseEffects(in, 1, one) {

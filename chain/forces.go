@@ -59,6 +59,7 @@ func (f *forces) list(index []int, weights []float64, scale float64) integrators
 	}
 	g.Gather(index, weights)
 	n := g.Rows()
+	// What was kept of data rows stays valid; rows behind them were of another list.
 	for rows := range f.affine {
 		if rows.Lo >= n { // of the list before
 			delete(f.affine, rows)

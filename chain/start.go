@@ -24,6 +24,7 @@ func (s *Sampler) Start(key uint64, theta []float64) *integrators.State {
 	return s.start(theta, noise.New(key, noise.StreamStart))
 }
 
+// start is Start with the random numbers of a noise.
 func (s *Sampler) start(theta []float64, n integrators.Noise) *integrators.State {
 	z := s.in.NewState()
 	if theta != nil {
@@ -47,6 +48,7 @@ func StartAtRest(t models.Target, n integrators.Noise) *integrators.State {
 	return z
 }
 
+// drawPrior stores a draw from the prior in theta, made of the next normals.
 func drawPrior(theta []float64, t models.Target, n integrators.Noise) {
 	n.Normal(theta)
 	t.DrawPrior(theta)
@@ -103,6 +105,7 @@ func readPosition(file string) (theta []float64, err error) {
 	defer in.Close()
 	var header []string // of draws
 	lines := bufio.NewScanner(in)
+	// A line of draws has all parameters: 64 MB hold more than a million of them.
 	lines.Buffer(nil, 1<<26)
 	for n := 1; lines.Scan(); n++ {
 		fields := strings.FieldsFunc(lines.Text(), func(r rune) bool {
@@ -113,6 +116,7 @@ func readPosition(file string) (theta []float64, err error) {
 			continue
 		}
 		if header != nil {
+			// A file of draws has one a line: the last one counts.
 			theta = theta[:0]
 		}
 		for i, f := range fields {

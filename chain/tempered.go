@@ -14,6 +14,7 @@ func (s Spec) Tempered(t models.Target) (_ models.Target, err error) {
 	if models.Tempered(t) {
 		return t, nil
 	}
+	// The settings are bench's: it puts a number in More where it differs from its default.
 	m := models.Tempering{Temperature: 1}
 	if v, ok := s.More["temperature"].(float64); ok {
 		m.Temperature = v

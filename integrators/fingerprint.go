@@ -15,6 +15,7 @@ import (
 // form that the scheme can take: inner steps, full refreshment, while it
 // adapts, and frozen.
 func Fingerprint(m Integrator, values map[string]float64) (string, error) {
+	// Frictions and steps that suit every scheme; masses that differ by coordinate.
 	cases := []Params{
 		{Step: 0.1, Friction: 1.5},
 		{Step: 0.3, Friction: 0.7, InvMass: []float64{0.8, 1.3}},

@@ -25,7 +25,7 @@ func (c *counted) HessianVector(hv, theta, v []float64) {
 // Affine is that of the force, which the exact flow reads instead of asking.
 func (c *counted) Affine() *Affine { return needAffine(c.Force).Affine() }
 
-// countedNoise is noise of a fixed number that counts the vectors.
+// countedNoise hands out vectors of one fixed number, and counts them.
 type countedNoise struct{ normals int }
 
 func (n *countedNoise) Normal(dst []float64) {

@@ -48,9 +48,9 @@ var psgldIntegrator = Define(Integrator{
 // is (Hutchinson 1990); in one dimension it is exact.
 type psgld struct {
 	p    Params
-	kick Update // with θ in the place of r
-	z    []float64
-	hz   []float64 // nil without Γ
+	kick Update    // with θ in the place of r; its A and S are set at every step
+	z    []float64 // random signs
+	hz   []float64 // ∇²U z; nil without Γ
 }
 
 func newPSGLD(dim int, p Params) *psgld {
@@ -69,6 +69,7 @@ func (s *psgld) Step(z *State, f Force, n Noise) {
 	if s.hz != nil {
 		n.Normal(s.z)
 		for i, x := range s.z {
+			// The sign of a normal is a fair coin, so that a noise hands out normals alone.
 			s.z[i] = math.Copysign(1, x)
 		}
 		NeedHessian(f).HessianVector(s.hz, z.Theta, s.z)
@@ -79,7 +80,8 @@ func (s *psgld) Step(z *State, f Force, n Noise) {
 		root := math.Sqrt(v[i])
 		at := (Coef{All: 1, Each: s.p.InvMass}).At(i) / (least + root)
 		s.kick.A.Each[i], s.kick.S.Each[i] = -h*at, math.Sqrt(2*h*at)
-		if s.hz != nil && root > 0 { // −hG(g − Γ/G)
+		// Γ is added to the gradient: θ moves by −hG(g − Γ/G). Where v is 0 so is g, and Γ with it.
+		if s.hz != nil && root > 0 {
 			g[i] += s.p.Values[psgldGradient] * (1 - alpha) * x * s.z[i] * s.hz[i] /
 				(root * (least + root))
 		}

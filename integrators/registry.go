@@ -64,6 +64,7 @@ func Define(m Integrator, build func(dim int, p Params) (kernel, refresh Stepper
 		}
 		kernel, refresh := build(dim, p)
 		own := m
+		// What the scheme needs with these values: a parameter may add to it.
 		own.Needs = m.needs(p.Values)
 		return &Instance{
 			Integrator: own, Params: p, Dim: dim, Batches: p.Inner,

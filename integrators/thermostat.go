@@ -42,6 +42,7 @@ func (b *thermostat) heat(z *State, t float64) {
 	sum := 0.0
 	for i, r := range z.R {
 		m := b.mass.At(i)
+		// A coordinate's share of rᵀM⁻²r − tr M⁻¹.
 		sum += m * (m*r*r - 1)
 	}
 	z.Aux[0][0] += t * sum / b.inertia

@@ -31,6 +31,8 @@ func (m Scheme) CheckVisits(k int) error {
 	if m.Visits == nil || m.Index == nil || k < 2 && !m.Whole() {
 		return nil
 	}
+	// A law for any number of batches is checked with three: there are then so few words that each
+	// is drawn often.
 	fewer := min(k, checkedBatches)
 	if m.Whole() {
 		fewer = 1
@@ -49,6 +51,8 @@ func (m Scheme) CheckVisits(k int) error {
 	if err != nil {
 		return err
 	}
+	// The rates of the words, each at its place in rates and in seen: equal words of a list count
+	// together. Pair (i, j) of words in a row is at place i·len(rates) + j.
 	place, rates := make(map[string]int), []float64(nil) // of words that differ
 	for _, w := range law {
 		name := string(nameOf(nil, w.Batches))
@@ -75,6 +79,7 @@ func (m Scheme) CheckVisits(k int) error {
 				"come in the order %v: its Index drew that", m.Name, m.Visits, fewer, word)
 		}
 		seen[now]++
+		// Pairs that do not overlap: their counts are then those of independent draws.
 		if i%2 == 1 && len(pairs) > 0 {
 			pairs[before*len(rates)+now]++
 		}
@@ -142,6 +147,7 @@ func unlikely(counts, rates []float64, n float64) bool {
 	if expected >= oftenEnough {
 		add(rare, expected)
 	}
+	// Counts of one class, or of none, cannot differ from their rates.
 	freedom = max(freedom, 0)
 	return sum > freedom+2*math.Sqrt(freedom*surprise)+2*surprise
 }

@@ -29,6 +29,7 @@ var (
 		About: "round(N/K) rows drawn independently and uniformly, with replacement " +
 			"(Welling & Teh 2011)",
 		Stream: func(rows, k int, rng *rand.Rand) Stream {
+			// One list for all batches, which the next one overwrites.
 			list := make([]int, drawn(rows, k))
 			return &stream{order: identity(rows), draw: func() Batch {
 				for i := range list {

@@ -86,6 +86,7 @@ func (s *sweep) Next() int {
 	if s.at == 0 && s.rng != nil {
 		shuffle(s.order, s.rng)
 	}
+	// Forwards, then from the last place back: place K is K − 1 again.
 	i := s.order[min(s.at, 2*len(s.order)-1-s.at)]
 	s.at = (s.at + 1) % s.period
 	return i

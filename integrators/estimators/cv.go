@@ -63,6 +63,7 @@ func (e *controlVariates) Force(s Step, _ *integrators.State) integrators.Force 
 		s.Force.Gradient(e.kept[s.Batch], e.mode)
 		e.known[s.Batch] = true
 	}
+	// As at does, with the gradient at the anchor that is kept.
 	e.batch, e.own = s.Force, e.kept[s.Batch]
 	return e
 }

@@ -19,7 +19,7 @@ const (
 	StreamNoise   uint32 = iota + 1 // the integrator's normals
 	StreamBatches                   // the choice of mini-batches
 	StreamStart                     // where the chain starts
-	StreamData                      // synthetic data
+	StreamData                      // reserved for synthetic data
 	StreamTargets                   // targets drawn from the likelihood at a chain's draws
 )
 

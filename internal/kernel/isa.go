@@ -12,8 +12,9 @@ import (
 // Set is one set of kernels: an instruction set, or plain Go.
 type Set int
 
+// The sets; names and VectorLen are indexed by them.
 const (
-	generic Set = iota
+	generic Set = iota // plain Go
 	neon
 	avx2
 	avx512
@@ -65,6 +66,7 @@ func choose(want string, have []Set) (Set, error) {
 	if slices.Contains(names[:], want) {
 		what = fmt.Sprintf("=%s: this machine lacks it", want)
 	}
+	// The last set is plain Go, which runs everywhere.
 	return have[len(have)-1], usage.Errorf("HAMBENCH_ISA%s: want one of %s",
 		what, strings.Join(list, ", "))
 }

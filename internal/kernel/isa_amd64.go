@@ -101,6 +101,7 @@ func compileProduct[T Float](code []instruction, s Set, q *Product) []instructio
 		p := panelFor[T](s, parts, q.N-n)
 		columns := min(p.vectors*p.lanes, q.N-n)
 		x := newInstruction[T](p.kernel, q, n)
+		// What is left for the last vector of the panel: all of it where it is whole.
 		x.mask = maskOf[T](s, columns-(p.vectors-1)*p.lanes)
 		if p.outer {
 			code = appendOuter(code, s, x, parts)
@@ -125,6 +126,7 @@ func compileForm[T Float](code []instruction, s Set, q *Product) []instruction {
 		x.terms[0].k = half(q.Terms[0].K)
 		return append(code, x)
 	}
+	// One instruction for each column of inner products, unless a kernel takes both at once.
 	kernel, count := dots512, q.N
 	switch {
 	case s == avx2:
@@ -168,6 +170,7 @@ func outerParts(s Set, q *Product) (parts []int) {
 		least, count, most = outerLeast2, outerCount2, outerMost2
 	}
 	k := q.Terms[0].K
+	// As few parts as the largest kernel, of least + count − 1 rows, allows.
 	n := (k + least + count - 2) / (least + count - 1)
 	if len(q.Terms) > 1 || q.Epilogue != Store && q.Epilogue != Add || k > most || k < n*least {
 		return nil

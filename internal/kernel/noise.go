@@ -41,6 +41,7 @@ func (n *Noise) Normal(dst []float64) {
 		n.ziggurat(dst, 0)
 		i = len(dst)
 	}
+	// What whole iterations leave, a group or two at a time.
 	for i < len(dst) {
 		i += copy(dst[i:], n.from(i, len(dst)))
 	}

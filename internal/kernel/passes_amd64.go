@@ -6,6 +6,9 @@ import (
 	"hambench/internal/kernel/amd64"
 )
 
+// The loops below choose between the assembly of the two instruction sets by direct calls: a table
+// of functions would make what their arguments point to escape to the heap, and a step allocate.
+
 // iterationLen is the number of doubles that one iteration of a pass's loop takes.
 func iterationLen(s Set) int {
 	if s == avx512 {

@@ -148,6 +148,7 @@ func noiseUpdateVectors(s Set, c *counter, u *Update) int {
 			&part.Float32[0], &part.Next[0], iterations)
 		return iterations * each
 	}
+	// An update without positions moves these, the same ones in every iteration.
 	var nowhere [2 * groupLen]float64
 	theta := unsafe.SliceData(u.Theta)
 	if theta == nil {

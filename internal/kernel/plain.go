@@ -53,6 +53,7 @@ func accumulate[T Float](x, y []T, frame [][]T, t *Term, rows [2]int, n int) {
 				row[i] = b[(k+i)*t.BRow+n:]
 				continue
 			}
+			// k < t.K here, so that i > 0 and there is a row before.
 			v[i], w[i], row[i] = 0, 0, row[i-1]
 		}
 		addRows(x, y, &v, &w, row[0], row[1], row[2], row[3])
@@ -140,6 +141,7 @@ func transpose[T Float](frame [][]T, q *Transpose) {
 // dots carries out a product by columns, each element of C one or two inner products.
 func dots[T Float](frame [][]T, q *Product) {
 	for m := range q.M {
+		// Products by columns have one or two: see Form.
 		var x [2]T
 		for i := range q.Terms {
 			t := &q.Terms[i]
