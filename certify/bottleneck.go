@@ -33,7 +33,7 @@ func BottleneckProblem() *Problem {
 			for j, w := range omegas {
 				phi[j] = math.Sqrt(2/float64(d)) * math.Cos(w*x-math.Pi/4)
 			}
-			for j := range d {
+			for j := range d { // row j of φφᵀ is φ_jφᵀ
 				floats.AddScaled(precision[j*d:(j+1)*d], batches*phi[j]/noiseVariance, phi)
 			}
 			floats.AddScaled(shift, batches*math.Sin(2*x)/noiseVariance, phi)

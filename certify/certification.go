@@ -232,6 +232,7 @@ func (c *certification) decide(ctx context.Context, row *Row,
 		}
 		return false
 	}
+	// From the largest step at which an expansion is expected to hold, halving.
 	for i := range mostOwnNodes {
 		if err := add(math.Ldexp(p.Largest/p.Fast, -i)); err != nil {
 			return nil, err
@@ -256,6 +257,8 @@ func (c *certification) decide(ctx context.Context, row *Row,
 			return nil, err
 		}
 	}
+	// What the steps below settled say alone: with larger ones, powers that are out of their order
+	// there would be fitted, too.
 	near := c.findings(slices.DeleteFunc(points, func(at markov.Point) bool {
 		return at.H > settled
 	}), p)
@@ -281,6 +284,7 @@ func (c *certification) findings(points []markov.Point, p markov.Pace) []finding
 			if at.Unstable() {
 				continue
 			}
+			// An error of which nothing is known is no node.
 			if x := at.Observed[i]; x.Signed != nil && !math.IsInf(x.RelativeResolution, 1) {
 				nodes = append(nodes, node{h: at.H, signed: x.Signed, bound: x.RelativeResolution})
 			}

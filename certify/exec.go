@@ -135,7 +135,8 @@ func (s *Sampler) Integrator() integrators.Integrator {
 		Claims:       integrators.Claims{Source: "its own answer to hello"},
 		Needs:        integrators.Needs{Normals: g.Normals},
 		PositionOnly: g.State == 1 || !g.Momentum,
-		Nonlinear:    len(g.Auxiliary) > 0,
+		// Variables of which something is stated are factors in a step, as a thermostat is.
+		Nonlinear: len(g.Auxiliary) > 0,
 	}
 	m.Claims.ErgodicOrder, m.Claims.PositionOrder = g.Claims.Joint, g.Claims.Position
 	// One law, so one claim.

@@ -34,6 +34,7 @@ func (p *Problem) Draws(n int, rng *rand.Rand) ([][]float64, error) {
 	_ = c.SolveVecTo(&centre, mat.NewVecDense(p.Dim(), target.Shift))
 	var upper mat.TriDense
 	c.UTo(&upper)
+	// Draw by draw, so that fewer draws by the same numbers are the first ones of more.
 	for i := range n {
 		z := mat.NewVecDense(p.Dim(), nil)
 		for d := range out {

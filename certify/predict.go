@@ -188,6 +188,7 @@ func (c *certification) foresee(i int, f finding, out *Observable) {
 	added := c.asked.RandomOrders(c.law.response.Coefficient(k), within)[i]
 	own, order, unsure := c.law.own[i], 2, lawError*c.asked.Size(i, added)
 	switch {
+	// Of a crossing problem the own order is the claimed one, without a coefficient.
 	case own.leading == nil && own.order == 2:
 		out.Reason = batchesAlone
 	case own.leading == nil && own.order < 2:
@@ -197,6 +198,7 @@ func (c *certification) foresee(i int, f finding, out *Observable) {
 		order, added = 1, own.leading
 	case own.order == 2:
 		floats.Add(added, own.leading)
+	// The own order is not known; it must be known to be above 2.
 	case !(own.order > 2) && !own.lacks(2):
 		out.Reason = ownUnknown
 		return
@@ -206,6 +208,7 @@ func (c *certification) foresee(i int, f finding, out *Observable) {
 		unsure += own.uncertainty * own.constant
 	}
 	size := c.asked.Size(i, added)
+	// The batches may all be equal: then nothing is added, but for rounding.
 	if size < squaredRounding {
 		size = 0
 	}

@@ -68,18 +68,22 @@ func WriteTable(w io.Writer, rows []Row) error {
 func writeSettings(w io.Writer, rows []Row) error {
 	var lines []string
 	schemes := make(map[string][]string) // by what is said of them, with the problem
+	// Which of the notes below are needed: of predictions that are contradicted, of rows without
+	// exact errors, and of predictions that leave out the integrator's own error.
 	apart, alone, partial := false, false, false
 	for _, r := range rows {
 		for _, o := range r.Observables {
 			apart, alone = apart || o.Apart, alone || o.Verdict == Alone
 			partial = partial || o.PredictedOrder > 0 && o.Reason != ""
 		}
+		// Nothing is said of rows whose regime is not proven at every step.
 		if len(r.Regimes) < len(r.Steps) || len(r.Steps) == 0 || r.unproven() {
 			continue
 		}
 		at := func(h float64) string {
 			i := slices.Index(r.Steps, h)
 			law := string(r.Regimes[i])
+			// The slow directions may be under another law than the fast ones.
 			if r.Slowest != nil && r.Slowest[i] != r.Regimes[i] {
 				slow := r.Slowest[i]
 				law += fmt.Sprintf("; at the lowest frequency %s", slow)
@@ -225,6 +229,7 @@ func (r Row) Orders() (position, joint string) {
 func (r Row) shortOrder(names ...string) string {
 	for _, x := range r.Observables {
 		switch order, least := float64(x.Order), float64(x.AtLeast); {
+		// An observable of another name: the next one.
 		case !slices.Contains(names, x.Name):
 		case x.Verdict == Exact:
 			return "exact"
@@ -250,6 +255,7 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 	minor := []int{3, 0, 0, 0, 0, 1, 0, 0, 0, 5, 2, 4}
 	var lines [][]string
 	for _, r := range rows {
+		// Columns 3 to 5 are of the row, 6 to 11 of a budget.
 		line := []string{r.Problem, r.Name(), r.Scheme, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
 		// Without a largest stable step there is none that is too large.
 		if r.StableStep != nil && math.IsInf(float64(*r.StableStep), 1) {
@@ -281,6 +287,7 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 // withoutEmpty leaves out those of the columns from … to − 1 that are "-" in all lines, of the
 // header, of its columns' weights, and of the lines, in place.
 func withoutEmpty(header []string, minor []int, lines [][]string, from, to int) ([]string, []int) {
+	// Backwards, so that the columns still to come keep their places.
 	for i := to - 1; i >= from; i-- {
 		if slices.ContainsFunc(lines, func(line []string) bool { return line[i] != "-" }) {
 			continue
@@ -302,6 +309,7 @@ func (r Row) Name() string {
 		name += ", " + r.Estimator
 	}
 	for _, parameter := range slices.Sorted(maps.Keys(r.Values)) {
+		// In full digits and without an exponent, as it may be given on the command line.
 		name += ", " + parameter + " = " + strconv.FormatFloat(r.Values[parameter], 'f', -1, 64)
 	}
 	if r.Inner > 1 {

@@ -132,6 +132,8 @@ func (s *Search) unstable(last [3]radiusAt, between func(h float64) Chain,
 
 // between returns the chains at steps in an interval, interpolated between Chebyshev's points.
 func (s *Search) between(from, to float64) (func(h float64) Chain, error) {
+	// The barycentric formula (Berrut & Trefethen 2004), with weights (−1)^j sin of the
+	// points' angles for Chebyshev's points of the first kind.
 	var chains [tongueNodes]Chain
 	var nodes, weights [tongueNodes]float64
 	for j := range nodes {
@@ -146,6 +148,7 @@ func (s *Search) between(from, to float64) (func(h float64) Chain, error) {
 	return func(h float64) Chain {
 		w, sum := make([]float64, tongueNodes), 0.0
 		for j, x := range nodes {
+			// At a point itself the formula divides by 0.
 			if x == h {
 				return chains[j]
 			}

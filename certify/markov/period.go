@@ -20,9 +20,11 @@ type Period struct {
 	Evolution
 	ctx    context.Context // once it is done, laws come soon, but are wrong
 	visits minibatch.Visits
-	Words  []minibatch.Word // of a law without a recursion of its own
-	sweep  int              // batches in one run of the scheme: the length of a word
-	runs   int              // runs of the scheme in a period
+	// Words are those of a law without a recursion of its own; nil for the random orders of a
+	// permutation or a palindrome.
+	Words []minibatch.Word
+	sweep int // batches in one run of the scheme: the length of a word
+	runs  int // runs of the scheme in a period
 }
 
 // NewPeriod returns the period of a scheme. N_l must divide K, or the length of
@@ -126,6 +128,8 @@ func (p *Period) Occupation(truth, delta []float64) []float64 {
 // Growth estimates the spectral radius of a period on laws of mass 0, from how
 // one grows.
 func (p *Period) Growth(law []float64) float64 {
+	// After the first periods the fastest mode is all that is left of the law. Its mean growth is
+	// taken over as many again, since a complex pair of modes grows by turns.
 	const warm, steps = 50, 50
 	total := 0.0
 	for s := range warm + steps {
@@ -161,6 +165,7 @@ func (p *Period) Advance(src []float64, visit visitor) []float64 {
 			law = p.listed(law, at, visit)
 		}
 	}
+	// A period ends with an outer step, so that no kernel waits for batches.
 	return law[:p.Size]
 }
 
@@ -170,6 +175,7 @@ func (p *Period) finish(law []float64, n int, w float64, visit visitor) {
 	if n%p.Inner != 0 {
 		return
 	}
+	// No list of batches is open where an outer step ends: all of the law is at its start.
 	law = law[:p.Size]
 	if p.Refresh != nil {
 		before := slices.Clone(law)
@@ -195,6 +201,7 @@ func (p *Period) step(src []float64, i, n int, w float64, visit visitor) []float
 // one size need those of the size before alone.
 func (p *Period) permutation(src []float64, at int, visit visitor) []float64 {
 	k := p.batches()
+	// Laws by the set of batches used, a bit for each. Only two sizes are held at once: Layers.
 	before := map[int][]float64{0: src}
 	for used := 1; used <= k; used++ { // sets of one size after the other
 		now := make(map[int][]float64, len(before)) // laws after the sets of this size
@@ -233,6 +240,7 @@ func Layers(k int) int { return combin.Binomial(k+1, (k+1)/2) }
 // T_S = (1/|S|) Σ_{i∈S} A_i T_{S∖i} A_i. w is the chance of this prefix.
 func (p *Period) palindrome(src []float64, at, used int, w float64, visit visitor) []float64 {
 	k := p.batches()
+	// As many places are filled from the front as from the end.
 	depth := bits.OnesCount(uint(used))
 	if depth == k {
 		return src

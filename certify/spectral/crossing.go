@@ -27,8 +27,9 @@ func (v Valley) gradient(a, b float64) (ga, gb float64) {
 // Crossing is a problem of two valleys that cross, of which the target is known, by quadrature,
 // and no chain's law: what batches add is known by the law of orders alone.
 type Crossing struct {
-	batches  []Valley
-	mean     Valley
+	batches []Valley
+	mean    Valley
+	// The target is the law of a, and of b given a. By symmetry a and b may change places.
 	law      *density  // of t, a = √(γ/s) sinh t
 	given    gaussRule // of b given a, over its deviation
 	friction float64
