@@ -2,12 +2,12 @@ package certify
 
 import (
 	"context"
-	"hambench/chain/minibatch"
 	"math"
 
 	"hambench/certify/cost"
 	"hambench/certify/gaussian"
 	"hambench/certify/markov"
+	"hambench/chain/minibatch"
 	"hambench/usage"
 
 	"gonum.org/v1/gonum/floats"

@@ -1,8 +1,9 @@
 package certify
 
 import (
-	"hambench/integrators"
 	"math"
+
+	"hambench/integrators"
 
 	"gonum.org/v1/gonum/floats"
 )

@@ -1,9 +1,10 @@
 package certify
 
 import (
-	"hambench/certify/markov"
 	"math"
 	"testing"
+
+	"hambench/certify/markov"
 )
 
 // plainPace is that of a problem of one frequency.

@@ -1,11 +1,11 @@
 package certify
 
 import (
-	"hambench/integrators"
 	"math"
 	"testing"
 
 	"hambench/certify/gaussian"
+	"hambench/integrators"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"

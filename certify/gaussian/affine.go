@@ -1,8 +1,9 @@
 package gaussian
 
 import (
-	"hambench/integrators"
 	"slices"
+
+	"hambench/integrators"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"

@@ -1,11 +1,11 @@
 package gaussian
 
 import (
-	"hambench/integrators"
 	"math"
 	"slices"
 
 	"hambench/certify/markov"
+	"hambench/integrators"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"

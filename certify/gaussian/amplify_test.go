@@ -1,9 +1,10 @@
 package gaussian
 
 import (
-	"hambench/integrators"
 	"math/rand/v2"
 	"testing"
+
+	"hambench/integrators"
 
 	"gonum.org/v1/gonum/mat"
 )

@@ -2,11 +2,11 @@ package gaussian
 
 import (
 	"context"
-	"hambench/chain/minibatch"
 	"slices"
 
 	"hambench/certify/cost"
 	"hambench/certify/markov"
+	"hambench/chain/minibatch"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"

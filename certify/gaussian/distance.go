@@ -2,11 +2,11 @@ package gaussian
 
 import (
 	"context"
-	"hambench/chain/minibatch"
 	"math"
 	"slices"
 
 	"hambench/certify/markov"
+	"hambench/chain/minibatch"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"

@@ -1,10 +1,11 @@
 package gaussian
 
 import (
-	"hambench/integrators"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"hambench/integrators"
 
 	"gonum.org/v1/gonum/floats"
 )

@@ -3,9 +3,10 @@ package markov
 import (
 	"context"
 	"errors"
+	"testing"
+
 	"hambench/chain/minibatch"
 	"hambench/usage"
-	"testing"
 )
 
 // odd is a law of visits that the engines do not know.

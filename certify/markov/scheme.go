@@ -1,9 +1,10 @@
 package markov
 
 import (
+	"strings"
+
 	"hambench/chain/minibatch"
 	"hambench/usage"
-	"strings"
 )
 
 const (

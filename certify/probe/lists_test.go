@@ -1,8 +1,9 @@
 package probe
 
 import (
-	"hambench/integrators"
 	"testing"
+
+	"hambench/integrators"
 )
 
 func TestListsOfForces(t *testing.T) {

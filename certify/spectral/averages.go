@@ -2,12 +2,12 @@ package spectral
 
 import (
 	"context"
-	"hambench/chain/minibatch"
 	"math"
 	"slices"
 
 	"hambench/certify/cost"
 	"hambench/certify/markov"
+	"hambench/chain/minibatch"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"

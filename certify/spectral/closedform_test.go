@@ -2,13 +2,13 @@ package spectral
 
 import (
 	"context"
-	"hambench/chain/minibatch"
-	"hambench/integrators"
 	"math"
 	"testing"
 
 	"hambench/certify/markov"
 	"hambench/certify/probe"
+	"hambench/chain/minibatch"
+	"hambench/integrators"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"

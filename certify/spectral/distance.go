@@ -2,10 +2,10 @@ package spectral
 
 import (
 	"context"
-	"hambench/chain/minibatch"
 	"math"
 
 	"hambench/certify/markov"
+	"hambench/chain/minibatch"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/interp"

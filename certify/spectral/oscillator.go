@@ -1,9 +1,10 @@
 package spectral
 
 import (
-	"hambench/integrators"
 	"math"
 	"slices"
+
+	"hambench/integrators"
 )
 
 // Oscillator is the scaled potential ½k(θ−c)² + a·cos(fθ + p) of one batch of a scalar problem.

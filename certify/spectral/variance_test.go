@@ -1,9 +1,10 @@
 package spectral
 
 import (
-	"hambench/certify/probe"
 	"math"
 	"testing"
+
+	"hambench/certify/probe"
 )
 
 // Of two quadratic wells the gradients differ by 0.8θ + b: with k_i c_i = 0.48 and −0.7 by
