@@ -113,10 +113,13 @@ func (g *greeting) check() error {
 				"not negative, and a start above 0 if it is positive", v.Name, v.Start, v.Deviation)
 		}
 	}
-	claims := map[string]float64{"position": g.Claims.Position, "joint": g.Claims.Joint}
-	for name, v := range claims {
-		if !(v > 0 && v < 100) {
-			return bad("claim %v on the order (%s): want a number above 0, or none", v, name)
+	for _, claim := range []struct {
+		law   string
+		order float64
+	}{{"position", g.Claims.Position}, {"joint", g.Claims.Joint}} {
+		if !(claim.order > 0 && claim.order < 100) {
+			return bad("claim %v on the order (%s): want a number above 0, or none", claim.order,
+				claim.law)
 		}
 	}
 	return g.Greeting.Check()

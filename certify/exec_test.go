@@ -158,3 +158,14 @@ func TestWhatAnExternalSamplerSaysOfItsVariables(t *testing.T) {
 	_, err = Run(t.Context(), Options{Problem: gaussianBuiltin(), Integrators: []integrators.Integrator{s.Integrator()}})
 	checkUsageError(t, err, `integrator "their-psgld" is not affine in its state`)
 }
+
+// Of two claims that are out of range the message names the same one in every run.
+func TestTheFirstClaimOutOfRangeIsNamed(t *testing.T) {
+	g := defaultGreeting
+	g.Name, g.Claims = "x", claims{Position: -1, Joint: -2}
+	for range 50 {
+		if err := g.check(); err == nil || !strings.Contains(err.Error(), "claim -1 on the order (position)") {
+			t.Fatalf("%v, want the claim on the position's law", err)
+		}
+	}
+}
