@@ -48,6 +48,7 @@ func separateNoise(step *probe.Transition, sd float64) noiseParts {
 	}
 	// What ∂z⁺/∂ξ changes by from state to state spans the directions inside.
 	jacobians := noiseJacobians(step, 4*m+1)
+	// The first state is compared with 4m others, two rows (of θ⁺ and r⁺) each.
 	changes := mat.NewDense(8*m, m, nil)
 	for p, j := range jacobians[1:] {
 		changes.Slice(2*p, 2*p+2, 0, m).(*mat.Dense).Sub(j, jacobians[0])
@@ -216,6 +217,7 @@ func (n noiseParts) nodes(d degrees) (xi [][]float64, weights []float64) {
 // that moves their argument by reach: q nodes leave the derivatives of the order
 // 2q, each of which is at most about √(2·degree), over q!.
 func nodesFor(reach float64, d degrees) int {
+	// term is x^q/q!, √x the reach times a derivative's bound.
 	term, x := 1.0, 2*float64(d.theta+d.r)*reach*reach
 	for q := 1; ; q++ {
 		term *= x / float64(q)

@@ -96,6 +96,7 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 		w := cost.Accuracy{Name: f.name, Bias: mat.NewSymDense(1,
 			[]float64{at.Observed[o].Relative * at.Observed[o].Relative})}
 		w.Spread, w.Stationary = s.Covariances(found.cycle, law, r.precondition)
+		// A truncated basis may give a variance that no process has.
 		if w.Spread == nil || !(w.Spread.At(0, 0) > 0) {
 			return nil, nil
 		}

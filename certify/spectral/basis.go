@@ -44,6 +44,7 @@ func (e *Engine) newBasis(s *space, d degrees) *basis {
 	// The triangle a/A + k/B ≤ 1, k the degree of q, which polynomials of a total degree fill.
 	for q, powers := range b.others.powers {
 		k, width := total(powers), 0
+		// a/A + k/B ≤ 1 in whole numbers.
 		for a := 0; a*d.r+k*d.theta <= d.theta*d.r; a++ {
 			b.pairs = append(b.pairs, [2]int{a, q})
 			width++
@@ -175,6 +176,7 @@ func (b *basis) project(step *probe.Transition, noise noiseParts) *mat.Dense {
 		outcomes = outcomes[count:]
 		image.Zero() // E φ(step) at the nodes (θ_i, r_j), a row for each j
 		for l := range count {
+			// Noises change first, so that l/len(weights) is the node of the other variables.
 			row, w, at := image.RawRowView(l/len(weights)), weights[l%len(weights)], 0
 			for k, v := range q[l] { // pairs are in the order of q
 				floats.AddScaled(row[at:at+b.widths[k]], w*v, p[l][:b.widths[k]])

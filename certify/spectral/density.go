@@ -141,6 +141,7 @@ func (d *density) draws(rng *rand.Rand) func() float64 {
 		below[i] = below[i-1] + d.w[i-1] + d.w[i]
 	}
 	return func() float64 {
+		// Trapezia add each point's weight twice but for the ends', so that the sum is about 2.
 		u := rng.Float64() * below[len(below)-1]
 		i := min(max(1, sort.SearchFloat64s(below, u)), len(below)-1)
 		return d.x[i-1] + (d.x[i]-d.x[i-1])*(u-below[i-1])/(below[i]-below[i-1])

@@ -40,6 +40,7 @@ func (p *Chain) Distances(ctx context.Context, m minibatch.Scheme, _ markov.Poin
 		k, w := p.engine.narrow.theta.distances(r.basis, found.law, p.engine.observed[0].sd)
 		agree := math.Abs(k-kolmogorov) <= distancesAgree*k &&
 			math.Abs(w-wasserstein) <= distancesAgree*w
+		// NaN, before there is a rung to compare with, does not agree.
 		if agree {
 			return k, w, nil
 		}

@@ -28,7 +28,8 @@ type degrees struct{ theta, r int }
 // below.
 var rungs = []degrees{{10, 10}, {14, 14}, {20, 20}, {28, 28}, {44, 24}, {60, 26}}
 
-// rungsWithOthers is the ladder with an auxiliary variable.
+// rungsWithOthers is the ladder with an auxiliary variable. In three variables a degree n has about
+// n³/6 products, and a matrix the square of that.
 var rungsWithOthers = []degrees{{5, 5}, {7, 7}, {9, 9}, {11, 11}, {13, 13}, {15, 15}}
 
 // rungsWithOpen is the ladder of a position and one variable of open law, without a momentum.
@@ -57,7 +58,7 @@ var scalarObservables = []scalarObservable{
 }
 
 // power returns the coefficients of the first or second power of the variable in
-// the polynomials orthonormal under its law.
+// the polynomials orthonormal under its law, 1, z and (z² − 1)/√2 for x = mean + sd·z.
 func (n normal) power(p int) []float64 {
 	if p == 1 {
 		return []float64{n.mean, n.sd}

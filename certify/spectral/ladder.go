@@ -159,6 +159,7 @@ func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme,
 	if err != nil || fine || p.tail == nil || len(p.engine.ladder) == judgingRungs {
 		return near, err
 	}
+	// The copy keeps what was found of the noise, which does not depend on the space.
 	other := *p
 	if other.space, err = p.engine.wider(far); err != nil {
 		return near, err

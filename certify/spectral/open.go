@@ -122,6 +122,7 @@ func (p *Chain) settle() (*markov.Point, error) {
 			others[v].sd *= min(max(spread, 0.6), 1.6)
 		}
 		tail := e.tails(r.basis, p.space, law)
+		// To a tenth: the law of an expansion need not be the chain's own.
 		settled = settled && math.Abs(tail-wider) < 0.1*wider
 		wider = min(max(tail, wider/1.5), wider*1.5)
 		if settled {
@@ -278,6 +279,7 @@ func remembered(in *integrators.Instance, f integrators.Force) (steps float64) {
 	for v := 2; v < len(from); v++ {
 		const apart = 1e-3
 		z := [][]float64{slices.Clone(from), slices.Clone(from)}
+		// Two states that differ in the variable alone take the same step without noise.
 		z[1][v] += apart
 		step.Apply(z, [][]float64{make([]float64, step.Normals), make([]float64, step.Normals)})
 		forgotten := 1 - math.Abs(z[1][v]-z[0][v])/apart

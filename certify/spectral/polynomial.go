@@ -144,6 +144,7 @@ func (p *productRule) tabulate(dst, x [][]float64) {
 	if len(p.rules) > 1 {
 		q = rows(len(x), total(p.powers[len(p.powers)-1])+1)
 	}
+	// q holds the polynomials of one variable after the other.
 	for v, rule := range p.rules {
 		for i := range x {
 			at[i] = (x[i][v] - p.laws[v].mean) / p.laws[v].sd
