@@ -75,7 +75,6 @@ type Engine struct {
 	tail   *gaussian.Engine // the problem far out, of oscillators; nil with auxiliary variables
 	ladder []degrees        // of the bases
 	narrow *space           // the target's
-	still  bool             // there is no momentum among the variables
 	open   bool             // some variable's law is to be found
 
 	numbers
@@ -123,8 +122,7 @@ func (e *Engine) With(in *integrators.Instance) *Engine {
 	out, others := *e, slices.Clone(e.narrow.others)
 	out.tail, out.ladder = nil, rungsWithOthers // the step is not affine far out
 	observed := e.observed
-	out.still = in.Integrator.PositionOnly
-	if out.still {
+	if in.Integrator.PositionOnly {
 		others = nil
 		observed = slices.DeleteFunc(slices.Clone(observed), func(o scalarObservable) bool {
 			return o.of == nil
@@ -155,7 +153,7 @@ func (e *Engine) With(in *integrators.Instance) *Engine {
 	if out.open {
 		out.rates.Memory = remembered(in, e.full)
 	}
-	out.narrow = newSpace(e.narrow.theta, others, out.still)
+	out.narrow = newSpace(e.narrow.theta, others, in.Integrator.PositionOnly)
 	out.observed = slices.Concat(observed, out.narrow.measured(more))
 	return &out
 }
@@ -248,7 +246,7 @@ func (numbers) Size(_ int, x []float64) float64 { return math.Abs(x[0]) }
 type space struct {
 	theta  *density
 	others []normal           // the momentum, if there is one, then auxiliary variables
-	still  bool               // there is none
+	still  bool               // there is no momentum among them
 	bases  map[degrees]*basis // made when needed
 }
 

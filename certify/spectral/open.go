@@ -77,7 +77,7 @@ var settling = degrees{7, 7}
 // found, is known by; nil if laws are found.
 func (p *Chain) settle() (*markov.Point, error) {
 	e, wider := p.engine, widerWithOpen
-	p.space = newSpace(e.narrow.theta, slices.Clone(e.narrow.others), e.still)
+	p.space = newSpace(e.narrow.theta, slices.Clone(e.narrow.others), e.narrow.still)
 	for v, n := range p.space.others {
 		if n.open {
 			start := n.mean
@@ -95,7 +95,7 @@ func (p *Chain) settle() (*markov.Point, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.space = newSpace(theta, others, e.still)
+		p.space = newSpace(theta, others, e.narrow.still)
 		r := p.newRung(settling)
 		law := append([]float64{1}, make([]float64, r.Size-1)...)
 		// The law of an outer step whose batches are drawn independently, with the constant

@@ -92,8 +92,8 @@ func hermite(m int) jacobi {
 // the products of their polynomials up to a total degree, in the order of that.
 type productRule struct {
 	laws    []normal
-	rules   []gaussRule // of the standard normals
-	powers  [][]int     // of every product, a number for each variable
+	rule    gaussRule // of a standard normal, the same for every variable
+	powers  [][]int   // of every product, a number for each variable
 	nodes   [][]float64
 	weights []float64
 }
@@ -101,14 +101,13 @@ type productRule struct {
 // newProductRule returns the rule with as many nodes in each variable, and the products up to
 // a total degree.
 func newProductRule(laws []normal, degree, nodes int) productRule {
-	rule := hermite(nodes).gauss(nodes)
-	p := productRule{laws: laws, rules: slices.Repeat([]gaussRule{rule}, len(laws))}
+	p := productRule{laws: laws, rule: hermite(nodes).gauss(nodes)}
 	// Nodes are in units of each variable's own law.
 	for _, at := range combin.Cartesian(slices.Repeat([]int{nodes}, len(laws))) {
 		x, weight := make([]float64, len(laws)), 1.0
 		for v, j := range at {
-			x[v] = laws[v].mean + laws[v].sd*rule.nodes[j]
-			weight *= rule.weights[j]
+			x[v] = laws[v].mean + laws[v].sd*p.rule.nodes[j]
+			weight *= p.rule.weights[j]
 		}
 		p.nodes, p.weights = append(p.nodes, x), append(p.weights, weight)
 	}
@@ -141,16 +140,16 @@ func (p *productRule) values(dst, x []float64) { p.tabulate([][]float64{dst}, []
 func (p *productRule) tabulate(dst, x [][]float64) {
 	// With one variable the products are its polynomials, which need no room of their own.
 	q, at := dst, make([]float64, len(x))
-	if len(p.rules) > 1 {
+	if len(p.laws) > 1 {
 		q = rows(len(x), total(p.powers[len(p.powers)-1])+1)
 	}
 	// q holds the polynomials of one variable after the other.
-	for v, rule := range p.rules {
+	for v, law := range p.laws {
 		for i := range x {
-			at[i] = (x[i][v] - p.laws[v].mean) / p.laws[v].sd
+			at[i] = (x[i][v] - law.mean) / law.sd
 		}
-		rule.tabulate(q, at)
-		if len(p.rules) == 1 {
+		p.rule.tabulate(q, at)
+		if len(p.laws) == 1 {
 			return
 		}
 		for i, row := range dst {
