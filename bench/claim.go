@@ -123,10 +123,7 @@ func Selected(rows *table.Table, where map[string][]any) *table.Table {
 		}
 		var want []any
 		for _, v := range values {
-			if v == "inf" {
-				v = math.Inf(1)
-			}
-			want = append(want, v)
+			want = append(want, tableValue(v))
 		}
 		rows = rows.Where(column, want...)
 	}

@@ -119,7 +119,7 @@ func (b *exactBlock) keys(f *File) []key {
 			all, err := list(v)
 			b.integrators = make([]draft, len(all))
 			for i, v := range all {
-				err = cmp.Or(err, b.integrators[i].readIntegrator(f.Parts)(v))
+				err = cmp.Or(err, b.integrators[i].readIntegrator(f.Parts, v))
 			}
 			return err
 		}},

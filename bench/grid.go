@@ -43,61 +43,55 @@ const whereSettings = 2
 
 // readBatch reads a size, or "full".
 // Exports write 0 for the full batch; files say it in words.
-func (s *draft) readBatch(Parts) func(any) error {
-	return func(v any) error {
-		if s.BatchSize = Full; v == "full" {
-			return nil
-		}
-		err := key{to: &s.BatchSize, low: 1, high: math.MaxInt32}.set(v)
-		if err != nil {
-			err = fmt.Errorf("%w, or \"full\"", err)
-		}
-		return err
+func (s *draft) readBatch(_ Parts, v any) error {
+	if s.BatchSize = Full; v == "full" {
+		return nil
 	}
+	err := key{to: &s.BatchSize, low: 1, high: math.MaxInt32}.set(v)
+	if err != nil {
+		err = fmt.Errorf("%w, or \"full\"", err)
+	}
+	return err
 }
 
 // readBurnIn reads a count. A draft has a number of its own for none.
-func (s *draft) readBurnIn(Parts) func(any) error {
-	return func(v any) error {
-		err := key{to: &s.BurnIn, high: 1e9}.set(v)
-		s.BurnIn = cmp.Or(s.BurnIn, NoBurnIn)
-		return err
-	}
+func (s *draft) readBurnIn(_ Parts, v any) error {
+	err := key{to: &s.BurnIn, high: 1e9}.set(v)
+	s.BurnIn = cmp.Or(s.BurnIn, NoBurnIn)
+	return err
 }
 
 // readIntegrator reads a name, or a table with the integrator's own parameters:
 // {name = "mt3", w2-variance = 1}.
 // The values are checked by the integrator itself, at step and friction 1.
-func (s *draft) readIntegrator(p Parts) func(any) error {
-	return func(v any) error {
-		values, ok := v.(map[string]any)
-		if !ok {
-			values = map[string]any{"name": v}
-		}
-		if err := (key{to: &s.Integrator}).set(values["name"]); err != nil {
-			return fmt.Errorf("integrator's name: %w", err)
-		}
-		m, err := p.Chains.Integrator(s.Integrator)
-		if err != nil {
-			return err
-		}
-		s.Values = nil
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			if name == "name" {
-				continue
-			}
-			var x float64
-			if err := (key{to: &x}).set(values[name]); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			if s.Values == nil {
-				s.Values = make(map[string]float64)
-			}
-			s.Values[name] = x
-		}
-		_, err = m.New(1, integrators.Params{Step: 1, Friction: 1, Values: s.Values})
+func (s *draft) readIntegrator(p Parts, v any) error {
+	values, ok := v.(map[string]any)
+	if !ok {
+		values = map[string]any{"name": v}
+	}
+	if err := (key{to: &s.Integrator}).set(values["name"]); err != nil {
+		return fmt.Errorf("integrator's name: %w", err)
+	}
+	m, err := p.Chains.Integrator(s.Integrator)
+	if err != nil {
 		return err
 	}
+	s.Values = nil
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if name == "name" {
+			continue
+		}
+		var x float64
+		if err := (key{to: &x}).set(values[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if s.Values == nil {
+			s.Values = make(map[string]float64)
+		}
+		s.Values[name] = x
+	}
+	_, err = m.New(1, integrators.Params{Step: 1, Friction: 1, Values: s.Values})
+	return err
 }
 
 // stableStep is the text of a step relative to the largest stable one: stable, stable/8.
@@ -105,31 +99,29 @@ var stableStep = regexp.MustCompile(`^stable(?: */ *([0-9.]+))?$`)
 
 // readStep reads a step: a number, or the text of a number or of a relative step.
 // What is relative is resolved when the grid is expanded, since it depends on the chain.
-func (s *draft) readStep(Parts) func(any) error {
-	return func(v any) error {
-		s.Step, s.relative = 0, 0
-		text, ok := v.(string)
-		if !ok {
-			return positive("", &s.Step).set(v)
-		}
-		text = strings.TrimSpace(text)
-		m := stableStep.FindStringSubmatch(text)
-		if m == nil {
-			var err error
-			s.Step, err = strconv.ParseFloat(text, 64)
-			if err == nil && s.Step > 0 && s.Step <= largestNumber {
-				return nil
-			}
-			return fmt.Errorf("is the text %.40q: want a number > 0, \"stable\", \"stable/8\", "+
-				"or a range such as \"stable/8 .. stable\"", v)
-		}
-		part, err := strconv.ParseFloat(cmp.Or(m[1], "1"), 64)
-		if err != nil || !(part > 0 && part <= largestNumber) {
-			return fmt.Errorf("is %q: want a number > 0 behind stable/", v)
-		}
-		s.relative = 1 / part
-		return nil
+func (s *draft) readStep(_ Parts, v any) error {
+	s.Step, s.relative = 0, 0
+	text, ok := v.(string)
+	if !ok {
+		return positive("", &s.Step).set(v)
 	}
+	text = strings.TrimSpace(text)
+	m := stableStep.FindStringSubmatch(text)
+	if m == nil {
+		var err error
+		s.Step, err = strconv.ParseFloat(text, 64)
+		if err == nil && s.Step > 0 && s.Step <= largestNumber {
+			return nil
+		}
+		return fmt.Errorf("is the text %.40q: want a number > 0, \"stable\", \"stable/8\", "+
+			"or a range such as \"stable/8 .. stable\"", v)
+	}
+	part, err := strconv.ParseFloat(cmp.Or(m[1], "1"), 64)
+	if err != nil || !(part > 0 && part <= largestNumber) {
+		return fmt.Errorf("is %q: want a number > 0 behind stable/", v)
+	}
+	s.relative = 1 / part
+	return nil
 }
 
 // longestRange is the number of steps that a range may have.
@@ -155,10 +147,10 @@ func steps(v any) ([]any, error) {
 		ratio = r
 	}
 	var a, b draft
-	if err := a.readStep(Parts{})(from); err != nil {
+	if err := a.readStep(Parts{}, from); err != nil {
 		return nil, fmt.Errorf("begins with what %w", err)
 	}
-	if err := b.readStep(Parts{})(to); err != nil {
+	if err := b.readStep(Parts{}, to); err != nil {
 		return nil, fmt.Errorf("ends with what %w", err)
 	}
 	if (a.relative > 0) != (b.relative > 0) {

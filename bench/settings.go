@@ -60,7 +60,7 @@ type Setting struct {
 	legend int              // its place in legends and captions; 0: after the others
 	field  func(*draft) any // a pointer to its place in a cell; nil: it is in Cell.More
 	// read replaces the reader that follows from the kind of the field.
-	read func(*draft, Parts) func(v any) error
+	read func(d *draft, p Parts, v any) error
 	// lookup refuses names that the parts do not have.
 	lookup func(p Parts, name string) error
 	// file says that a text with a dot or a slash names a file, whatever the words.
@@ -402,7 +402,7 @@ func (s Setting) key(d *draft, p Parts) key {
 	k := key{name: s.Name, words: s.Words, low: s.Low, high: s.High}
 	switch {
 	case s.read != nil:
-		k.read = s.read(d, p)
+		k.read = func(v any) error { return s.read(d, p, v) }
 	case s.field == nil:
 		k.read = func(v any) error { return s.readMore(d, p, v) }
 	default:
