@@ -187,7 +187,7 @@ func TestExactJobsAtEveryStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := s.Exact[0].Exact
-	o, err := e.Options(Parts{}.filled().Chains)
+	o, err := e.Options(Parts{}.Filled().Chains)
 	if err != nil || !o.EveryStep {
 		t.Errorf("%+v, %v: want every step", o, err)
 	}

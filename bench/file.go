@@ -82,7 +82,7 @@ func (l layer) without(stated settings) layer {
 // The error of a mistake is one line, which begins with file, line and key. What only a
 // profile shows is found by Study.
 func Load(path string, p Parts) (*File, error) {
-	return p.filled().load(path, os.ReadFile, nil)
+	return p.Filled().load(path, os.ReadFile, nil)
 }
 
 // Parse reads a study from a text, as Load reads that of the file ID.toml in the current
@@ -90,7 +90,7 @@ func Load(path string, p Parts) (*File, error) {
 // So a program states a study as a file does, with parts of its own.
 func Parse(id string, text []byte, p Parts) (*File, error) {
 	name := id + ".toml"
-	return p.filled().load(name, func(path string) ([]byte, error) {
+	return p.Filled().load(name, func(path string) ([]byte, error) {
 		if path == name {
 			return text, nil
 		}
@@ -98,8 +98,8 @@ func Parse(id string, text []byte, p Parts) (*File, error) {
 	}, nil)
 }
 
-// filled returns the parts with the built-in ones for those that are nil.
-func (p Parts) filled() Parts {
+// Filled returns the parts with the built-in ones for those that are nil.
+func (p Parts) Filled() Parts {
 	if p.Data == nil {
 		p.Data = datasets.Builtin()
 	}

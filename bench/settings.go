@@ -391,7 +391,7 @@ func (s Setting) Set(c *Cell, text string) error {
 		return errors.New("want a number")
 	}
 	d := draft{Cell: *c}
-	err := s.key(&d, Parts{}.filled()).set(v)
+	err := s.key(&d, Parts{}.Filled()).set(v)
 	*c = d.Cell
 	return err
 }

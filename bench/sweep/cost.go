@@ -3,26 +3,16 @@ package sweep
 import (
 	"hambench/bench"
 	"hambench/bench/store"
-	"hambench/chain"
 	"hambench/integrators"
 	"hambench/internal/kernel"
 	"hambench/models"
-	"hambench/models/datasets"
 	"hambench/oracle"
 )
 
-// CostModel estimates what jobs cost, for the order of jobs, the time left and a dry
-// run. It knows the sizes of problems and the speed of the instruction set, not what
-// else this machine does: an estimate may be wrong by a factor of two.
-// Its constants are of one machine: only ratios between jobs matter for their order.
-type CostModel struct {
-	// Data, Models and Chains have the parts that names stand for; nil and the zero
-	// value have the built-in ones.
-	Data   datasets.Registry
-	Models models.Registry
-	Chains chain.Registries
-}
-
+// What jobs cost is estimated for the order of jobs, the time left and a dry run, from the
+// sizes of problems and the speed of the instruction set. What else this machine does is not
+// known: an estimate may be wrong by a factor of two. For the order of jobs only ratios matter.
+//
 // Machine constants, seconds per unit, measured with AVX-512 and float32
 // (docs/performance.md).
 const (
@@ -46,31 +36,25 @@ func Slowness() float64 { return max(slowness[kernel.ISA()], 1) }
 // size returns the rows and the parameters of a cell's target; of one that nobody
 // knows before it is loaded, those of the paper's network on boston.
 // A wrong size makes a wrong estimate, never a wrong result.
-func (m CostModel) size(c bench.Cell) (rows, parameters float64) {
+func (r *Runner) size(c bench.Cell) (rows, parameters float64) {
 	rows, parameters = 455, 8401
-	data, all := m.Data, m.Models
-	if data == nil {
-		data = datasets.Builtin()
-	}
-	if all == nil {
-		all = models.Builtin()
-	}
-	d, err := data.Lookup(c.Dataset)
+	parts := r.Parts.Filled()
+	d, err := parts.Data.Lookup(c.Dataset)
 	if err != nil {
 		return rows, parameters
 	}
 	rows = float64(d.TrainRows)
-	if model, err := all.Lookup(c.Model); err == nil && model.Dim != nil {
+	if model, err := parts.Models.Lookup(c.Model); err == nil && model.Dim != nil {
 		parameters = float64(model.Dim(d.Shape, models.Options{}))
 	}
 	return rows, parameters
 }
 
-// kernel estimates the seconds of one core that a kernel of a cell takes.
+// kernelCost estimates the seconds of one core that a kernel of a cell takes.
 // It adds arithmetic, a constant for each call, and the normals of the noise, which are drawn
 // once in N_l kernels.
-func (m CostModel) kernel(c bench.Cell, needs integrators.Needs) float64 {
-	rows, n := m.size(c)
+func (r *Runner) kernelCost(c bench.Cell, needs integrators.Needs) float64 {
+	rows, n := r.size(c)
 	perFlop := secondsPerFlop
 	if c.Precision == "float64" {
 		perFlop *= 2 // half as many lanes
@@ -79,7 +63,7 @@ func (m CostModel) kernel(c bench.Cell, needs integrators.Needs) float64 {
 	if needs.Affine {
 		gradients = 1
 	}
-	if e, err := m.Chains.Estimator(c.Estimator); err == nil && e.Extra != nil {
+	if e, err := r.Chains.Estimator(c.Estimator); err == nil && e.Extra != nil {
 		gradients += e.Extra(max(c.Batches, 1))
 	}
 	gradients += productGradients * float64(needs.HessianVectors)
@@ -116,19 +100,19 @@ func referenceCell(s oracle.Spec) bench.Cell {
 	}
 }
 
-// Job estimates the seconds of one core that a job takes. A cell whose integrator is
+// cost estimates the seconds of one core that a job takes. A cell whose integrator is
 // unknown costs nothing.
 // A chain that will diverge is taken to end after a few hundred kernels.
-func (m CostModel) Job(j Job) float64 {
+func (r *Runner) cost(j Job) float64 {
 	switch j.Kind {
 	case store.Reference:
 		steps := float64(j.Spec.BurnIn + j.Spec.Samples*j.Spec.Thin)
 		chains := float64(j.Spec.Chains) + crossCheckShare
-		return chains * steps * m.kernel(j.Cell, integrators.Needs{})
+		return chains * steps * r.kernelCost(j.Cell, integrators.Needs{})
 	case store.Exact:
 		return secondsPerExact
 	}
-	method, err := m.Chains.Integrator(j.Cell.Integrator)
+	method, err := r.Chains.Integrator(j.Cell.Integrator)
 	if err != nil {
 		return 0
 	}
@@ -136,7 +120,7 @@ func (m CostModel) Job(j Job) float64 {
 	if unstable(j.Cell, method) {
 		kernels = min(kernels, kernelsToDiverge)
 	}
-	return kernels * m.kernel(j.Cell, method.Needs)
+	return kernels * r.kernelCost(j.Cell, method.Needs)
 }
 
 // Estimate is the estimated cost of one study.
@@ -151,8 +135,8 @@ type Estimate struct {
 // Estimates returns what each plan costs, summed over its jobs: what the store has
 // costs nothing, and what two studies share counts in the first.
 // The order is that of the plans.
-func (m CostModel) Estimates(plans []bench.Plan, s *store.Store) []Estimate {
-	jobs := Jobs(plans, s)
+func (r *Runner) Estimates(plans []bench.Plan) []Estimate {
+	jobs := Jobs(plans, r.Store)
 	var out []Estimate
 	for _, p := range plans {
 		cells := len(p.Cells)
@@ -160,7 +144,7 @@ func (m CostModel) Estimates(plans []bench.Plan, s *store.Store) []Estimate {
 		for _, j := range jobs {
 			if j.Study == p.ID && !j.Have {
 				est.Missing[j.Kind]++
-				est.Seconds += m.Job(j)
+				est.Seconds += r.cost(j)
 			}
 		}
 		out = append(out, est)

@@ -72,20 +72,20 @@ func TestLongBuiltinStudiesRun(t *testing.T) {
 func TestCostsFollowTheCallersProblems(t *testing.T) {
 	data := datasets.Registry{{Name: "small", Shape: datasets.Shape{TrainRows: 20}}, {Name: "large", Shape: datasets.Shape{TrainRows: 2000}}}
 	all := models.Registry{{Name: "own", Dim: func(s datasets.Shape, _ models.Options) int { return s.TrainRows / 10 }}}
-	cost := func(dataset, precision string, m CostModel) float64 {
-		return m.Job(Job{Kind: store.Result, Cell: bench.Cell{
+	cost := func(dataset, precision string, r Runner) float64 {
+		return r.cost(Job{Kind: store.Result, Cell: bench.Cell{
 			Observe: bench.Distance, Dataset: dataset, Model: "own", Integrator: "leapfrog", Inner: 1, Friction: 5, Batches: 1, Step: 0.01,
 			Precision: precision, Samples: 10, Thin: 10,
 		}})
 	}
-	own := CostModel{Data: data, Models: all}
+	own := Runner{Parts: bench.Parts{Data: data, Models: all}}
 	if small, large := cost("small", "float32", own), cost("large", "float32", own); !(small > 0 && large > 100*small) {
 		t.Errorf("costs %v and %v of 20 × 2 and 2000 × 200 weights", small, large)
 	}
 	if single, double := cost("large", "float32", own), cost("large", "float64", own); !(double > single) {
 		t.Errorf("float32 costs %v, float64 %v", single, double)
 	}
-	if a, b := cost("small", "float32", CostModel{}), cost("large", "float32", CostModel{}); a != b {
+	if a, b := cost("small", "float32", Runner{}), cost("large", "float32", Runner{}); a != b {
 		t.Errorf("data sets that nobody knows cost %v and %v, want the same", a, b)
 	}
 }
@@ -93,7 +93,7 @@ func TestCostsFollowTheCallersProblems(t *testing.T) {
 // A model with data of its own has no rows whose arithmetic could be counted: a million steps of
 // psgld on a linear network take one to two seconds.
 func TestModelsWithDataOfTheirOwnCostTheirCalls(t *testing.T) {
-	c := CostModel{}.Job(Job{Kind: store.Result, Cell: bench.Cell{
+	c := (&Runner{}).cost(Job{Kind: store.Result, Cell: bench.Cell{
 		Observe: bench.Learning, Dataset: datasets.None, Model: "linear-net:3,3,3/1", Integrator: "psgld", Inner: 1,
 		Batches: 1, Step: 0.001, Samples: 1000, Thin: 1000,
 	}})

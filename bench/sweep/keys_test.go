@@ -87,7 +87,7 @@ func TestAChangedPartIsComputedAgainAndNothingElse(t *testing.T) {
 	s := openStore(t, dir)
 	k := builtinParts().keys()
 	first := resolved(t, k)
-	if _, err := (&Runner{Store: s, Source: k.Source, Chains: k.Chains}).Run(t.Context(), first); err != nil {
+	if _, err := (&Runner{Store: s, Source: k.Source, Parts: bench.Parts{Chains: k.Chains}}).Run(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -242,7 +242,7 @@ func TestRecordsOfOtherKernelsAreComputedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		sum, err := (&Runner{Store: s, Source: k.Source, Chains: k.Chains, Made: store.Made{Machine: m}}).Run(t.Context(), plans)
+		sum, err := (&Runner{Store: s, Source: k.Source, Parts: bench.Parts{Chains: k.Chains}, Made: store.Made{Machine: m}}).Run(t.Context(), plans)
 		if err != nil {
 			t.Fatal(err)
 		}

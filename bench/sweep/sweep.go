@@ -24,7 +24,6 @@ import (
 	"hambench/bench"
 	"hambench/bench/store"
 	"hambench/certify"
-	"hambench/chain"
 	"hambench/internal/child"
 	"hambench/models"
 	"hambench/models/datasets"
@@ -38,19 +37,15 @@ type Runner struct {
 	Store *store.Store
 	// Source makes the targets.
 	Source Source
-	// Chains has the parts of chains that names stand for; the zero value has
-	// the built-in ones.
-	Chains chain.Registries
+	// Parts are what the names in plans stand for. Its data sets and models only tell the
+	// sizes of problems, which determine the order of jobs and the time left.
+	bench.Parts
 	// Made is stamped on the records: the program's version and its machine.
 	Made store.Made
 	// Workers is how many chains run at once; 0 means GOMAXPROCS.
 	Workers int
 	// ReferencesOnly builds all references that the plans list, and computes no cells.
 	ReferencesOnly bool
-	// Data and Models have the sizes of the problems, which determine the order of
-	// jobs and the time left; nil means the built-in ones.
-	Data   datasets.Registry
-	Models models.Registry
 	// Progress is where the progress line goes; nil for none.
 	Progress io.Writer
 	// Live, if not nil, is called once a minute with the progress line.
@@ -124,11 +119,6 @@ func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 	stop()
 	s.summary.Elapsed = s.progress.elapsed()
 	return s.summary, s.outcome(ctx)
-}
-
-// Cost returns the cost model of the runner's parts.
-func (r *Runner) Cost() CostModel {
-	return CostModel{Data: r.Data, Models: r.Models, Chains: r.Chains}
 }
 
 // cores is how many chains run at once.
@@ -246,7 +236,7 @@ func (s *session) tally(k store.Kind) *Tally {
 // it, errElsewhere parks it until the other process is done, and nil makes the next tasks
 // ready.
 func (s *session) newTask(j Job) *task {
-	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.Cost().Job(j), width: 1}
+	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.cost(j), width: 1}
 	if j.Kind == store.Result {
 		t.name += " " + j.Key[:12]
 	}

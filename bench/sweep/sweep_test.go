@@ -595,7 +595,7 @@ func TestOwnIntegrator(t *testing.T) {
 	plans := smallRun()
 	plans[0].Cells = plans[0].Cells[3:4]
 	plans[0].Cells[0].Cell.Integrator = "mine"
-	r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}, Chains: chain.Registries{Integrators: append(integrators.Builtin(), m)}}
+	r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}, Parts: bench.Parts{Chains: chain.Registries{Integrators: append(integrators.Builtin(), m)}}}
 	if sum, err := r.Run(t.Context(), plans); err != nil || sum.Cells.Computed != 1 {
 		t.Errorf("%v, %+v", err, sum)
 	}
@@ -742,7 +742,7 @@ func TestEstimatesCountWhatIsMissingOnce(t *testing.T) {
 	plans := unresolved(t, "quick")
 	by := map[string]Estimate{}
 	cells, exact, references := 0, 0, 0
-	for _, e := range (CostModel{}).Estimates(plans, s) {
+	for _, e := range (&Runner{Store: s}).Estimates(plans) {
 		by[e.ID] = e
 		cells, exact, references = cells+e.Missing[store.Result], exact+e.Missing[store.Exact], references+e.Missing[store.Reference]
 	}

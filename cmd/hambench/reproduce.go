@@ -165,7 +165,7 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 func (r *reproduction) nameKernels() {
 	line := "kernels: " + kernel.ISA()
 	var seconds float64 // of one core
-	for _, e := range r.Cost().Estimates(r.plans, r.Store) {
+	for _, e := range r.Estimates(r.plans) {
 		seconds += e.Seconds
 	}
 	took := time.Duration(seconds / float64(r.Workers) * float64(time.Second))
@@ -302,7 +302,7 @@ func (r *reproduction) printEstimates() error {
 		}
 	}
 	// What a study shares with one before it is not in its estimate, so that estimates add up.
-	estimates := r.Cost().Estimates(r.plans, r.Store)
+	estimates := r.Estimates(r.plans)
 	total := sweep.Estimate{ID: "all", Missing: make(map[store.Kind]int)}
 	for _, e := range estimates {
 		total.Cells, total.Seconds = total.Cells+e.Cells, total.Seconds+e.Seconds

@@ -182,7 +182,7 @@ func compare(ctx context.Context, w io.Writer, dir string) error {
 		return err
 	}
 	defer s.Close()
-	if _, err := (&sweep.Runner{Store: s, Source: source, Chains: chains, Made: sweep.MadeHere()}).Run(ctx, plans); err != nil {
+	if _, err := (&sweep.Runner{Store: s, Source: source, Parts: file.Parts, Made: sweep.MadeHere()}).Run(ctx, plans); err != nil {
 		return err
 	}
 	out, err := figures.Drawer{Results: bench.Results{Store: s}, Dir: dir}.Draw(plans[0])
