@@ -245,16 +245,16 @@ func extended(before, part *Reference, level int) *Reference {
 	}
 	part.Seconds += before.Seconds
 	if level > 0 {
-		part.Draws[0] = everySecond(slices.Concat(before.Draws[0], part.Draws[0]))
-		part.Potential[0] = everySecond(slices.Concat(before.Potential[0], part.Potential[0]))
+		part.Draws[0] = lastOfEach(2, slices.Concat(before.Draws[0], part.Draws[0]))
+		part.Potential[0] = lastOfEach(2, slices.Concat(before.Potential[0], part.Potential[0]))
 	}
 	return part
 }
 
-// everySecond keeps the last of each two, so that a chain ends where it ended.
-func everySecond[T any](x []T) []T {
+// lastOfEach keeps the last of each n entries, so that a chain ends where it ended.
+func lastOfEach[T any](n int, x []T) []T {
 	var kept []T
-	for i := 1; i < len(x); i += 2 {
+	for i := n - 1; i < len(x); i += n {
 		kept = append(kept, x[i])
 	}
 	return kept

@@ -40,15 +40,21 @@ type referenceBody struct {
 	Seconds   float64   `json:"seconds,omitempty"`
 }
 
-// Encode returns the reference as JSON.
-func (r *Reference) Encode() ([]byte, error) {
-	b := referenceBody{
+// body returns the reference as JSON has it, but for its arrays, the self-distance and the
+// time.
+func (r *Reference) body() *referenceBody {
+	return &referenceBody{
 		Spec: r.Spec, Shape: shape{len(r.Draws), len(r.Draws[0]), len(r.Draws[0][0]),
 			len(r.Start[0])},
 		ChainStep: r.ChainStep, Diagnostics: r.Diagnostics, OwnError: r.OwnError,
 		CrossCheck: r.CrossCheck, Checks: r.Checks, Burned: r.Burned, Doublings: r.Doublings,
 		Curvature: r.curvature, Momentum: r.momentum, InvMass: r.invMass, Low: r.low,
 	}
+}
+
+// Encode returns the reference as JSON.
+func (r *Reference) Encode() ([]byte, error) {
+	b := r.body()
 	if r.curvature != nil {
 		b.Seconds = r.Seconds
 	} else {

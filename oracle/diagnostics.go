@@ -142,29 +142,34 @@ func essOfHalves(parts [][]float64) float64 {
 		means[c] = mean(x)
 	}
 	rho := func(lag int) float64 {
+		if lag == 0 {
+			return 1
+		}
 		var s float64
 		for c, x := range parts {
 			s += autocovariance(x, means[c], lag)
 		}
 		return 1 - (within-s/float64(len(parts)))/pooled
 	}
-	// Pairs ρ̂(2k) + ρ̂(2k+1) are positive and decreasing for a reversible
-	// chain: the sum stops at the first that is not positive, and each is
-	// cut down to the one before it.
-	sum, last := 0.0, math.Inf(1)
-	for t := 0; t+1 < n; t += 2 {
-		even := 1.0
-		if t > 0 {
-			even = rho(t)
-		}
-		pair := min(even+rho(t+1), last)
+	tau := max(2*monotoneSum(n, rho)-1, 1/math.Log10(total))
+	return total / tau
+}
+
+// monotoneSum is Geyer's initial monotone sequence estimate (1992, section 3.3) of the sum
+// of an autocovariance, or autocorrelation, over the lags from 0 on, of n draws. For a
+// reversible chain the sums of pairs, of lags 2k and 2k + 1, are positive and decreasing: it
+// stops at the first that is not positive, where what is left is noise, and cuts each down to
+// the one before it.
+func monotoneSum(n int, at func(lag int) float64) (sum float64) {
+	last := math.Inf(1)
+	for lag := 0; lag+1 < n; lag += 2 {
+		pair := min(at(lag)+at(lag+1), last)
 		if pair <= 0 {
 			break
 		}
 		sum, last = sum+pair, pair
 	}
-	tau := max(2*sum-1, 1/math.Log10(total))
-	return total / tau
+	return sum
 }
 
 // halves cuts each chain in two; of an odd chain the middle draw is left

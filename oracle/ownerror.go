@@ -81,17 +81,8 @@ func leaveOut(x []float64, place int) []float64 {
 // monotone sequence about the chain's own mean.
 func varianceOfMean(x []float64) float64 {
 	m := mean(x)
-	n := len(x)
-	sum, last := 0.0, math.Inf(1)
-	for lag := 0; lag+1 < n; lag += 2 {
-		pair := min(autocovariance(x, m, lag)+autocovariance(x, m, lag+1), last)
-		if pair <= 0 {
-			break
-		}
-		sum, last = sum+pair, pair
-	}
-	v := autocovariance(x, m, 0)
-	return max(2*sum-v, 0) / float64(n)
+	at := func(lag int) float64 { return autocovariance(x, m, lag) }
+	return max(2*monotoneSum(len(x), at)-at(0), 0) / float64(len(x))
 }
 
 // The doubling test asks what the paper's asks, "the simulation time was doubled one

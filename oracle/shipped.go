@@ -60,34 +60,22 @@ func (r *Reference) Ship(key string) ([]byte, error) {
 	}
 }
 
-// thinned keeps the last of each so many draws.
+// thinned keeps the last of each so many draws. What was found of all of them stays.
 func (r *Reference) thinned(every int) *Reference {
-	t := &Reference{
-		Spec: r.Spec, Start: r.Start, ChainStep: r.ChainStep, Diagnostics: r.Diagnostics,
-		OwnError: r.OwnError, CrossCheck: r.CrossCheck, Checks: r.Checks,
-		Burned: r.Burned, Doublings: r.Doublings, Seconds: r.Seconds,
-	}
-	for c, draws := range r.Draws {
-		t.Draws, t.Potential = append(t.Draws, nil), append(t.Potential, nil)
-		for s := every - 1; s < len(draws); s += every {
-			t.Draws[c] = append(t.Draws[c], draws[s])
-			t.Potential[c] = append(t.Potential[c], r.Potential[c][s])
-		}
+	t := r.body().reference()
+	t.Start, t.Seconds = r.Start, r.Seconds
+	for _, draws := range r.Draws {
+		t.Draws = append(t.Draws, lastOfEach(every, draws))
 	}
 	return t
 }
 
+// ship returns the file of the reference as it is. The self-distance that it states is that
+// of the draws in it.
 func (r *Reference) ship(key string) ([]byte, error) {
 	chains, outputs := r.columns(), len(r.Draws[0][0])
-	body, err := r.Encode()
-	if err != nil {
-		return nil, err
-	}
-	b := shippedBody{Key: key, Seconds: r.Seconds}
-	if err := json.Unmarshal(body, &b.Reference); err != nil {
-		return nil, err
-	}
-	b.Reference.Arrays = nil
+	b := shippedBody{Key: key, Seconds: r.Seconds, Reference: *r.body()}
+	b.Reference.Self = r.SelfDistance()
 	b.Low, b.High = make([]float32, outputs), make([]float32, outputs)
 	for o := range outputs {
 		b.Low[o], b.High[o] = float32(math.Inf(1)), float32(math.Inf(-1))
