@@ -161,7 +161,9 @@ func (f *File) readClaims(s section) {
 		if slices.ContainsFunc(f.claims, func(o placedClaim) bool { return o.ID == c.ID }) {
 			s.at("id").fail(fmt.Errorf("%q is the id of a claim above: want another", c.ID))
 		}
-		s.at("id").fail(checkClaimID(c.ID))
+		if !studyID.MatchString(c.ID) { // it is part of names of files, and of an anchor
+			s.at("id").fail(fmt.Errorf("is %q: want letters, digits, - and _", c.ID))
+		}
 		if len(between) != 2 || !(between[0] <= between[1]) {
 			s.at("between").fail(errors.New(
 				"want two numbers, [low, high]; -inf and inf are open ends"))
@@ -173,14 +175,6 @@ func (f *File) readClaims(s section) {
 		}
 		f.claims = append(f.claims, placedClaim{c, s})
 	}
-}
-
-// checkClaimID refuses what cannot be part of a file's name or of an anchor on the page.
-func checkClaimID(id string) error {
-	if !studyID.MatchString(id) {
-		return fmt.Errorf("is %q: want letters, digits, - and _", id)
-	}
-	return nil
 }
 
 // completeClaims reads what the claims say of the columns of the study's rows, and

@@ -286,7 +286,7 @@ func (s Study) shows(data datasets.Registry) error {
 // A manifest of the same study and profile, on the same data sets, is replaced.
 func Save(s *store.Store, made store.Made, plans []Plan) error {
 	for _, p := range plans {
-		r, err := record(store.Run, p.key(), 0, made, p)
+		r, err := store.NewRecord(store.Run, p.key(), 0, made, p)
 		if err != nil {
 			return err
 		}

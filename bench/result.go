@@ -62,17 +62,7 @@ type Result struct {
 // Record returns the result as a store keeps it.
 // Key, Seconds and Made are kept beside the body.
 func (r Result) Record() (store.Record, error) {
-	return record(store.Result, r.Key, r.Seconds, r.Made, r)
-}
-
-// record returns a record with a body in JSON.
-func record(kind store.Kind, key string, seconds float64, made store.Made, body any) (store.Record,
-	error) {
-	b, err := json.Marshal(body)
-	if err != nil {
-		return store.Record{}, fmt.Errorf("%s %.12s: %w", kind, key, err)
-	}
-	return store.Record{Kind: kind, Key: key, Seconds: seconds, Made: made, Body: b}, nil
+	return store.NewRecord(store.Result, r.Key, r.Seconds, r.Made, r)
 }
 
 // Store is where Results reads records: a *store.Store is one.

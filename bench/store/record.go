@@ -54,6 +54,15 @@ type Record struct {
 	Body json.RawMessage `json:"body"`
 }
 
+// NewRecord returns a record with a body that is written as JSON.
+func NewRecord(kind Kind, key string, seconds float64, made Made, body any) (Record, error) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return Record{}, fmt.Errorf("%s %.12s: %w", kind, key, err)
+	}
+	return Record{Kind: kind, Key: key, Seconds: seconds, Made: made, Body: b}, nil
+}
+
 // Machine is what numbers depend on besides their key: the processor's
 // architecture, the instruction set of the machine kernels, and a digest of what
 // they compute at fixed points. The zero Machine is no particular one.

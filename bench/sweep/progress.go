@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hambench/internal/table"
 )
 
 // quietInterval is how often a progress line is written where lines cannot
@@ -43,8 +45,7 @@ func newProgress(out io.Writer, live func(string), now func() time.Time, cores i
 	p := &progress{out: out, live: live, start: now(), now: now, cores: cores,
 		running: make(map[*task]float64)}
 	if f, ok := out.(*os.File); ok {
-		info, err := f.Stat()
-		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+		p.terminal = table.Terminal(f)
 	}
 	return p
 }

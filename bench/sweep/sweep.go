@@ -328,12 +328,11 @@ func (s *session) done(t *task, j Job) []*task {
 // put stores what a job computed.
 // The record states this program and machine, and the seconds of one core.
 func (s *session) put(j Job, body any, seconds float64) error {
-	raw, err := json.Marshal(body)
+	r, err := store.NewRecord(j.Kind, j.Key, seconds, s.Made, body)
 	if err != nil {
-		return fmt.Errorf("%s %.12s: %w", j.Kind, j.Key, err)
+		return err
 	}
-	return s.fatal(s.Store.Put(store.Record{Kind: j.Kind, Key: j.Key, Made: s.Made,
-		Seconds: seconds, Body: raw}))
+	return s.fatal(s.Store.Put(r))
 }
 
 // fatal ends the whole run on an error that all other jobs would meet: the store
