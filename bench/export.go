@@ -12,14 +12,6 @@ import (
 	"hambench/bench/table"
 )
 
-// Row is a result as WriteJSON and WriteCSV write it, with the study that needed it: a
-// cell that two studies share has a row in each.
-// Its columns are those of the settings, of the result, and of the machine.
-type Row struct {
-	Study string
-	Result
-}
-
 // exportOrder are the columns of exports that programs of others read, in their order.
 // The columns of other settings come after them, then the scores.
 var exportOrder = []string{
@@ -44,54 +36,34 @@ func exportColumns() []string {
 	return columns
 }
 
-// fields are the row's values by column. Full refreshment is an infinite friction, the
-// full batch a batch of 0; where there is no distance, ks is 0.
-// Keys are the names of columns; a number that JSON cannot say is left to the writers.
-func (r Row) fields() map[string]any {
-	fields := map[string]any{
-		"experiment": r.Study, "key": r.Key, parametersColumn: parameters(r.Cell.Values),
-		"ks": r.KS, "ks_self": r.KSSelf, "diverged": r.Diverged,
-		"steps": r.Steps, "gradients": r.Gradients, "seconds": r.Seconds,
-		"arch": r.Made.Arch, "isa": r.Made.ISA,
+// exported is the value of a column of exports in a cell's row, which differs from the table's
+// in what programs of others have always read: full refreshment, as no chain at all, is an
+// infinite friction, the full batch a batch of 0, and where there is no distance, ks is 0, or 1
+// of a chain that diverged.
+func exported(r table.Row, column string) table.Value {
+	switch {
+	case column == "experiment":
+		return r.Get("study")
+	case column == "ks":
+		return table.Of(r.Source.(Result).KS)
+	case column == "friction" && !(r.Number(column) > 0): // no chain ran
+		return table.Of(math.Inf(1))
+	case column == "batch" && math.IsInf(r.Number(column), 1):
+		return table.Of(Full)
 	}
-	for _, s := range declared {
-		if s.Column != "" {
-			fields[s.Column] = s.Of(r.Cell)
-		}
-	}
-	if r.Cell.BatchSize == Full {
-		fields["batch"] = Full
-	}
-	if r.Cell.Friction == 0 {
-		fields["friction"] = math.Inf(1) // no chain ran
-	}
-	return fields
+	return r.Get(column)
 }
 
-// Rows returns the rows of the plans' results that get finds, in the order of
-// the cells, and the number of cells that are missing.
-// Cells that two studies share have a row in each.
-func Rows(plans []Plan, get Getter) (rows []Row, missing int) {
-	for _, p := range plans {
-		results, lacking := p.Results(get)
-		missing += len(lacking)
-		for _, r := range results {
-			rows = append(rows, Row{p.ID, r})
-		}
-	}
-	return rows, missing
-}
-
-// WriteJSON writes the rows as an array of objects. What JSON cannot say is null.
-// Programs of others read it: columns are added, never renamed.
-func WriteJSON(w io.Writer, rows []Row) error {
+// WriteJSON writes rows of cells that have results (Results.Table) as an array of objects. What
+// JSON cannot say is null. Programs of others read it: columns are added, never renamed.
+func WriteJSON(w io.Writer, rows *table.Table) error {
 	var b bytes.Buffer
 	b.WriteByte('[')
-	for i, r := range rows {
+	for i, r := range rows.Rows() {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := r.writeObject(&b); err != nil {
+		if err := writeObject(&b, r); err != nil {
 			return err
 		}
 	}
@@ -104,43 +76,46 @@ func WriteJSON(w io.Writer, rows []Row) error {
 	return err
 }
 
-// writeObject writes the row as an object, with its columns in their order and the
-// scores in an object of their own.
-func (r Row) writeObject(b *bytes.Buffer) error {
-	fields, columns := r.fields(), exportColumns()
-	if len(r.Scores) > 0 {
-		fields["scores"], columns = r.Scores, append(columns, "scores")
-	}
-	for i, name := range columns {
-		v := fields[name]
-		if x, ok := v.(float64); ok && (math.IsInf(x, 0) || math.IsNaN(x)) {
-			v = nil
-		}
-		text, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		b.WriteByte("{,"[min(i, 1)])
+// writeObject writes a row as an object, with its columns in their order and the
+// scores, whatever their names, in an object of their own.
+func writeObject(b *bytes.Buffer, r table.Row) error {
+	write := func(name string, value any) error {
+		text, err := json.Marshal(value)
 		b.WriteString(strconv.Quote(name) + ":")
 		b.Write(text)
+		return err
+	}
+	b.WriteByte('{')
+	for i, name := range exportColumns() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := write(name, exported(r, name)); err != nil {
+			return err
+		}
+	}
+	if all := r.Source.(Result).Scores; len(all) > 0 {
+		b.WriteByte(',')
+		if err := write("scores", all); err != nil {
+			return err
+		}
 	}
 	return b.WriteByte('}')
 }
 
-// WriteCSV writes the rows with a header line. A missing score is empty.
+// WriteCSV writes the rows that WriteJSON writes with a header line. A missing score is empty.
 // Its first columns have kept their places since the first edition.
-func WriteCSV(w io.Writer, rows []Row) error {
+func WriteCSV(w io.Writer, rows *table.Table) error {
 	columns := exportColumns()
 	records := [][]string{slices.Concat(columns, scores)}
-	for _, r := range rows {
-		fields := r.fields()
+	for _, r := range rows.Rows() {
 		var record []string
 		for _, name := range columns {
-			record = append(record, csvText(name, fields[name]))
+			record = append(record, csvText(name, exported(r, name)))
 		}
 		for _, name := range scores {
 			text := ""
-			if v, ok := r.Scores[name]; ok {
+			if v, ok := r.Source.(Result).Scores[name]; ok {
 				text = decimal(v)
 			}
 			record = append(record, text)
@@ -151,13 +126,12 @@ func WriteCSV(w io.Writer, rows []Row) error {
 }
 
 // csvText returns a value as CSV has it: "inf" for infinity, seconds with milliseconds.
-func csvText(column string, v any) string {
-	x, isFloat := v.(float64)
+func csvText(column string, v table.Value) string {
 	switch {
-	case isFloat && math.IsInf(x, 1):
+	case math.IsInf(v.Number(), 1):
 		return "inf"
-	case isFloat && column == "seconds":
-		return strconv.FormatFloat(x, 'f', 3, 64)
+	case column == "seconds":
+		return strconv.FormatFloat(v.Number(), 'f', 3, 64)
 	}
-	return table.Of(v).String()
+	return v.String()
 }

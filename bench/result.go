@@ -138,6 +138,21 @@ func (s Results) Rows(key string) ([]certify.Row, bool) {
 	return rows, ok
 }
 
+// Missing counts the cells and the exact jobs of a study that have no result.
+func (s Results) Missing(of Study) (cells, exact int) {
+	for _, j := range of.Cells {
+		if _, ok := s.Result(j.Key); !ok {
+			cells++
+		}
+	}
+	for _, j := range of.Exact {
+		if _, ok := s.Rows(j.Key); !ok {
+			exact++
+		}
+	}
+	return cells, exact
+}
+
 // exact is Rows, with the machine that computed them.
 func (s Results) exact(key string) (rows []certify.Row, made store.Made, ok bool) {
 	rec, ok := s.Get(store.Exact, key)

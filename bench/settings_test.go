@@ -75,7 +75,7 @@ func TestASettingIsDeclaredInOnePlace(t *testing.T) {
 		t.Errorf("%d groups", n)
 	}
 	results.put(t, "result", cells[1].Key, Result{Cell: cells[1].Cell, KS: 0.5})
-	export, _ := Rows(plans, results.Result)
+	export := results.Table(plans).Where("missing", false)
 	var csv, asJSON, list bytes.Buffer
 	if err := WriteCSV(&csv, export); err != nil || !strings.Contains(csv.String(), ",observe,start,temperature,localisation,heat,rmse") || !strings.Contains(csv.String(), ",distance,truth,1,0,2.5,") {
 		t.Errorf("in CSV: %v\n%s", err, csv.String())

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"hambench/certify"
 	"hambench/internal/distinct"
 	"hambench/oracle"
 	"hambench/usage"
@@ -90,12 +89,6 @@ type ReferenceJob struct {
 	Spec oracle.Spec `json:"spec"`
 }
 
-// Evidence is exact errors with what they are evidence of.
-type Evidence struct {
-	Purpose string
-	certify.Row
-}
-
 // Select returns the studies with the given ids, in the order of studies, or
 // all of them if no ids are given. An unknown id is a usage error.
 // The studies are not copied.
@@ -157,38 +150,4 @@ func (s Study) restrict(keep func(dataset string) bool) Study {
 		return !keep(r.Spec.Dataset)
 	})
 	return s
-}
-
-// Results returns the results there are of the study's cells, in their order,
-// and the cells that are missing.
-// The missing ones are in their order, too.
-func (s Study) Results(get Getter) (have []Result, missing []Job) {
-	for _, j := range s.Cells {
-		if r, ok := get(j.Key); ok {
-			have = append(have, r)
-		} else {
-			missing = append(missing, j)
-		}
-	}
-	return have, missing
-}
-
-// Getter returns the result under a cell's key, as Results.Result does.
-type Getter = func(key string) (Result, bool)
-
-// Evidence returns the exact errors there are of the study's jobs, in their
-// order, and the jobs that are missing.
-// A job has a row for each scheme under which its errors were found.
-func (s Study) Evidence(rows func(key string) ([]certify.Row, bool)) (have []Evidence,
-	missing []ExactJob) {
-	for _, j := range s.Exact {
-		found, ok := rows(j.Key)
-		if !ok {
-			missing = append(missing, j)
-		}
-		for _, r := range found {
-			have = append(have, Evidence{j.Purpose, r})
-		}
-	}
-	return have, missing
 }

@@ -83,14 +83,21 @@ func TestExport(t *testing.T) {
 	full.Cell.Values = map[string]float64{"w2-variance": 1, "b": 2}
 	full.Cell.Friction, full.Cell.Step, full.Made = Real(math.Inf(1)), 1e-7, store.Made{Machine: store.Machine{Arch: "amd64", ISA: "avx2"}}
 	full.Key, full.Scores = full.Cell.Stream(), map[string]float64{"rmse": 2.5, "lag1": 0.125}
-	have := map[string]Result{full.Key: full, result(1).Key: result(1)}
-	plans := []Plan{{Study: Study{ID: "x", Cells: []Job{{Key: full.Key, Cell: full.Cell}, {Key: result(1).Key, Cell: numbered(1)}, {Key: result(3).Key, Cell: numbered(3)}}}}}
-	rows, missing := Rows(plans, func(key string) (Result, bool) { r, ok := have[key]; return r, ok })
-	if len(rows) != 2 || missing != 1 {
-		t.Fatalf("%d rows, %d missing; want 2 and 1", len(rows), missing)
+	results, _ := stored(t)
+	for _, r := range []Result{full, result(1)} {
+		record, err := r.Record()
+		if err = errors.Join(err, results.Store.(*store.Store).Put(record)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	plans := []Plan{{Study: Study{ID: "x", Cells: []Job{{Key: full.Key, Cell: full.Cell}, {Key: result(1).Key, Cell: numbered(1)}, {Key: result(3).Key, Cell: numbered(3)}}}}}
+	rows := results.Table(plans)
+	if missing, _ := results.Missing(plans[0].Study); missing != 1 || rows.Where("missing", false).Len() != 2 {
+		t.Fatalf("%d missing of %d; want 1 of 3", missing, rows.Len())
+	}
+	first := rows.Where("seed", 2)
 	var csv, json bytes.Buffer
-	if err := errors.Join(WriteCSV(&csv, rows[:1]), WriteJSON(&json, rows[:1])); err != nil {
+	if err := errors.Join(WriteCSV(&csv, first), WriteJSON(&json, first)); err != nil {
 		t.Fatal(err)
 	}
 	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa,model,parameters,estimator,samples,thin,burn_in,observe,start,temperature,localisation,rmse,mnll,accuracy,ece,coverage,lag1,ess,coupled,llc,llc_se,llc_known\n" +

@@ -12,9 +12,9 @@ import (
 // them as text, as a page, and as JSON. Claims whose exact errors are missing are not decided,
 // which is a note.
 func drawClaims(d *drawing) error {
-	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
+	if _, missing := d.Results.Missing(d.plan.Study); missing > 0 {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing: claims that need them are not decided",
-			len(missing), len(d.plan.Exact)))
+			missing, len(d.plan.Exact)))
 	}
 	// Of the run's studies, of which this one may not be among those stored so far.
 	rows := paper.Rows(append(d.All, d.plan), d.Results)

@@ -294,15 +294,18 @@ func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.S
 // decides the claims of the later paper that the study repeats, if it is such a one. A study
 // of laws after one step has no figure: it has none of the observables that panels show.
 func drawOrders(d *drawing) error {
-	have, missing := d.plan.Evidence(d.Results.Rows)
-	// Whole rows of certify are written, parts of them drawn.
+	var have []certify.Row // whole, to be written; parts of them are drawn
+	for _, j := range d.plan.Exact {
+		found, _ := d.Results.Rows(j.Key)
+		have = append(have, found...)
+	}
 	if len(have) == 0 {
 		return fmt.Errorf("no exact errors of study %s (0 of %d jobs): run it first",
 			d.plan.ID, len(d.plan.Exact))
 	}
-	if len(missing) > 0 {
+	if _, missing := d.Results.Missing(d.plan.Study); missing > 0 {
 		d.note(fmt.Sprintf("Incomplete: %d of %d exact jobs are missing.",
-			len(missing), len(d.plan.Exact)))
+			missing, len(d.plan.Exact)))
 	}
 	// A study without cells need not say that it shows errors.
 	spec := *cmp.Or(d.plan.Figure, new(bench.FigureSpec))
@@ -553,13 +556,9 @@ func (f *Figure) addSlopes(label, lost string) {
 // writeOrders writes the fitted orders of all observables as text and JSON, with the answers to
 // what else the study asked of certify. The text has hundreds of lines: the terminal gets their
 // summary.
-func (d *drawing) writeOrders(have []bench.Evidence) {
-	var rows []certify.Row
-	answered := false // something besides errors was asked for
-	for _, r := range have {
-		rows = append(rows, r.Row)
-		answered = answered || r.K > 0 // the batches of an epoch, which answers state
-	}
+func (d *drawing) writeOrders(rows []certify.Row) {
+	// Something besides errors was asked for: answers state K, the batches of an epoch.
+	answered := slices.ContainsFunc(rows, func(r certify.Row) bool { return r.K > 0 })
 	d.note(countVerdicts(rows) + "; the table is " + d.plan.ID + ".txt")
 	// Files are made when they are written: a page needs none.
 	d.file(".txt", func(w io.Writer) error {
@@ -615,8 +614,8 @@ const belowSampled = "theta.cov"
 // Where columns differ in number, the exact errors have a figure of their own, as those of a
 // study without cells.
 func drawAboveExact(d *drawing, s *sampled) error {
-	if _, missing := d.plan.Evidence(d.Results.Rows); len(missing) > 0 {
-		d.note(fmt.Sprintf("%d of %d exact jobs are missing", len(missing), len(d.plan.Exact)))
+	if _, missing := d.Results.Missing(d.plan.Study); missing > 0 {
+		d.note(fmt.Sprintf("%d of %d exact jobs are missing", missing, len(d.plan.Exact)))
 	}
 	// Whatever the study's figure shows of its cells, below are errors.
 	q := quantities[bench.OnError]

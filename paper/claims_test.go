@@ -88,21 +88,21 @@ func unfittedOf(integrator string) func(*invented) {
 
 // absent drops the exact errors of a purpose, fewBatches and fewForms some.
 func absent(purpose string) func(*invented) {
-	return func(in *invented) { in.drop = func(x bench.Evidence) bool { return x.Purpose == purpose } }
+	return func(in *invented) { in.drop = func(x exactError) bool { return x.Purpose == purpose } }
 }
 
 func fewBatches(in *invented) {
-	in.drop = func(x bench.Evidence) bool {
+	in.drop = func(x exactError) bool {
 		return x.Purpose == bench.OfBatches && (x.Problem == "K = 8" || x.Problem == "K = 14")
 	}
 }
 
 func fewCuts(in *invented) {
-	in.drop = func(x bench.Evidence) bool { return x.Purpose == bench.OfRows && x.Problem > "3" }
+	in.drop = func(x exactError) bool { return x.Purpose == bench.OfRows && x.Problem > "3" }
 }
 
 func fewForms(in *invented) {
-	in.drop = func(x bench.Evidence) bool { return x.Purpose == bench.OfClosedForm && x.Problem > "random 2" }
+	in.drop = func(x exactError) bool { return x.Purpose == bench.OfClosedForm && x.Problem > "random 2" }
 }
 
 // withErrors changes the errors of an integrator at the smallest step.
@@ -241,7 +241,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"inner-error-exact", "the same error for all N_l", func(in *invented) { in.large = func(int, string) float64 { return 0.04 } }, ""},
 		{"inner-error-exact", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
 		{"inner-error-exact", "none of N_l = 1", func(in *invented) {
-			in.drop = func(x bench.Evidence) bool {
+			in.drop = func(x exactError) bool {
 				return x.Purpose == bench.OfLargeSteps && x.Inner == 1 && x.Scheme == "reshuffle"
 			}
 		}, NotDecided},
@@ -254,7 +254,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 			return 1 - when(inner == 4 && s == "full", 0.7)
 		}), NotDecided},
 		{"inner-sensible", "N_l = 1 alone", func(in *invented) {
-			in.drop = func(x bench.Evidence) bool { return x.Purpose == bench.OfEfficiency && x.Inner > 1 }
+			in.drop = func(x exactError) bool { return x.Purpose == bench.OfEfficiency && x.Inner > 1 }
 		}, NotDecided},
 		{"mt3-cost", "a tenth of the error", withBest(func(m string, _ int, _ float64, _ string) float64 { return 1 - when(m == "mt3", 0.9) }), ""},
 		{"mt3-cost", "a tenth of it with the full batch", withBest(func(m string, _ int, _ float64, s string) float64 { return 1 - when(m == "mt3" && s == "full", 0.9) }), NotDecided},

@@ -43,7 +43,7 @@ type invented struct {
 	predicted  float64                                 // by the closed form, of a constant 0.5
 	formOrder  float64                                 // of the problems of the closed form
 	toyForm    float64                                 // by the closed form, of the toy
-	drop       func(x bench.Evidence) bool             // exact evidence that is not there
+	drop       func(x exactError) bool                 // exact evidence that is not there
 	without    string                                  // a study that has not been run
 	only       []string                                // data sets, if not all
 	splits     int                                     // of the tables
@@ -94,7 +94,7 @@ func inventedTruth() *invented {
 		},
 		toy:     map[string]float64{"full": 0, "replacement": 0.4, "reshuffle": 0.06},
 		missing: func(fitOf) bool { return false },
-		drop:    func(bench.Evidence) bool { return false },
+		drop:    func(exactError) bool { return false },
 
 		symplectic: true,
 
@@ -298,7 +298,13 @@ func (m memory) putResult(p *bench.Plan, r bench.Result) {
 
 // putExact adds exact errors to a plan: those of one integrator under all schemes are of
 // one job. The name of its problem may end in a friction, and in M ≠ I.
-func (m memory) putExact(t *testing.T, p *bench.Plan, x bench.Evidence) {
+// exactError is exact errors of a job of a purpose.
+type exactError struct {
+	Purpose string
+	certify.Row
+}
+
+func (m memory) putExact(t *testing.T, p *bench.Plan, x exactError) {
 	t.Helper()
 	name, mass := strings.CutSuffix(x.Problem, ", M ≠ I")
 	name, friction, other := strings.Cut(name, ", C = ")
@@ -361,10 +367,10 @@ var problems = func() func(t *testing.T) map[string]certify.Problem {
 	}
 }()
 
-func (in *invented) exact() []bench.Evidence {
+func (in *invented) exact() []exactError {
 	steps := []float64{0.04, 0.02, 0.01}
-	var out []bench.Evidence
-	put := func(purpose string, r certify.Row) { out = append(out, bench.Evidence{Purpose: purpose, Row: r}) }
+	var out []exactError
+	put := func(purpose string, r certify.Row) { out = append(out, exactError{Purpose: purpose, Row: r}) }
 	add := func(purpose, problem, integrator string, inner int, schemes ...string) {
 		for _, s := range schemes {
 			put(purpose, in.row(problem, integrator, inner, s, steps))

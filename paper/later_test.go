@@ -89,7 +89,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 		for _, h := range h {
 			o.Errors = append(o.Errors, certify.Number(errors(h)))
 		}
-		m.putExact(t, &p, bench.Evidence{Purpose: study, Row: certify.Row{
+		m.putExact(t, &p, exactError{Purpose: study, Row: certify.Row{
 			Problem: problem, Integrator: integrator, Estimator: estimator, Scheme: scheme, Inner: 1,
 			Steps: h, Observables: []certify.Observable{o},
 		}})
@@ -128,7 +128,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				for _, scheme := range []string{"full", "reshuffle", "replacement"} {
 					const energy = 1e-6
 					bias := l.bias(integrator, scheme) * certify.EnergyBound(energy)
-					m.putExact(t, &p, bench.Evidence{Purpose: study, Row: certify.Row{
+					m.putExact(t, &p, exactError{Purpose: study, Row: certify.Row{
 						Problem: problem, Integrator: integrator, Scheme: scheme, Inner: 1, Steps: []float64{0.1},
 						Answers: certify.Answers{CovarianceBias: []certify.Number{certify.Number(bias)},
 							EnergyError: []certify.Number{1}, BatchEnergyError: []certify.Number{energy}},
@@ -148,7 +148,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				if gamma > 0 {
 					row.Values = map[string]float64{"gamma": gamma}
 				}
-				m.putExact(t, &p, bench.Evidence{Purpose: study, Row: row})
+				m.putExact(t, &p, exactError{Purpose: study, Row: row})
 			}
 		}
 	case "learning-psgld":
@@ -168,7 +168,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 	case bench.OfMidpoint:
 		for integrator, mse := range map[string]float64{"midpoint": l.midpoint, "leapfrog": 1} {
 			for _, scheme := range []string{"full", "reshuffle"} {
-				m.putExact(t, &p, bench.Evidence{Purpose: study, Row: certify.Row{
+				m.putExact(t, &p, exactError{Purpose: study, Row: certify.Row{
 					Problem: "gaussian", Integrator: integrator, Scheme: scheme, Inner: 1, Steps: []float64{0.1},
 					Observables: []certify.Observable{{Name: jointLaw, Errors: []certify.Number{0.1}, Verdict: certify.Confirmed,
 						Order: certify.Number(l.order(study, integrator, scheme))}},
@@ -183,7 +183,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				all = append(all, certify.Observable{Name: name, Errors: []certify.Number{certify.Number(math.NaN())}, Verdict: certify.Alone,
 					Predicted: certify.Number(when(name != "r1^2", l.predicted(s))), PredictedOrder: 2})
 			}
-			m.putExact(t, &p, bench.Evidence{Purpose: study, Row: certify.Row{Problem: fmt.Sprintf("s = %.7g", s), Integrator: "baoab",
+			m.putExact(t, &p, exactError{Purpose: study, Row: certify.Row{Problem: fmt.Sprintf("s = %.7g", s), Integrator: "baoab",
 				Scheme: "reshuffle", Inner: 1, Steps: []float64{0.01}, Observables: all}})
 		}
 		for seed := range 8 {
@@ -232,7 +232,7 @@ func (l regimesTruth) put(t *testing.T, m memory, p *bench.Plan) {
 				for _, h := range steps {
 					o.Errors = append(o.Errors, certify.Number(h/friction*l.left(scheme, k*h, friction)))
 				}
-				m.putExact(t, p, bench.Evidence{Purpose: bench.OfRegimes, Row: certify.Row{
+				m.putExact(t, p, exactError{Purpose: bench.OfRegimes, Row: certify.Row{
 					Problem: fmt.Sprintf("%s, C = %g", name, friction), Integrator: "exact", Scheme: scheme, Inner: 1, Steps: steps, Observables: []certify.Observable{o},
 				}})
 			}

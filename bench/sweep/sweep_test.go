@@ -212,8 +212,8 @@ func TestRunComputesEverythingOnceThenNothing(t *testing.T) {
 	if sum.Cells != (Tally{smallCells, smallCells, 0}) || sum.Diverged != smallBroken || sum.References.Computed != 1 {
 		t.Errorf("first run: %+v; want %d cells computed, %d diverged, 1 oracle", sum, smallCells, smallBroken)
 	}
-	if _, missing := smallRun()[0].Results(bench.Results{Store: s}.Result); len(missing) != 0 {
-		t.Errorf("missing after the run: %v", missing)
+	if missing, _ := (bench.Results{Store: s}).Missing(smallRun()[0].Study); missing != 0 {
+		t.Errorf("%d cells are missing after the run", missing)
 	}
 	s.Close()
 	_, sum = runSmall(t, dir, func(r *Runner) { r.Source = nil }) // needs no target at all

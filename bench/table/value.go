@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -110,6 +111,17 @@ func (v Value) Any() any {
 		return v.text
 	}
 	return nil
+}
+
+// MarshalJSON writes the value: null for none, and for a number that JSON cannot say.
+func (v Value) MarshalJSON() ([]byte, error) {
+	switch x := v.Number(); {
+	case v.kind == Number && v.text != "":
+		return []byte(v.text), nil
+	case v.kind == Number && (math.IsNaN(x) || math.IsInf(x, 0)):
+		return []byte("null"), nil
+	}
+	return json.Marshal(v.Any())
 }
 
 // String returns the value for people: numbers without an exponent.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
+	"hambench/bench/table"
 	"hambench/usage"
 )
 
@@ -26,7 +27,7 @@ and diagnostics follow, empty where a cell has none. The number of cells without
 result goes to standard error.`,
 		Example: "hambench export --only toy --format csv",
 		RunE: func(*cobra.Command, []string) error {
-			return f.export(map[string]func(io.Writer, []bench.Row) error{"csv": bench.WriteCSV,
+			return f.export(map[string]func(io.Writer, *table.Table) error{"csv": bench.WriteCSV,
 				"json": bench.WriteJSON}[format])
 		},
 	}
@@ -37,7 +38,7 @@ result goes to standard error.`,
 
 // export writes the rows of the stored results of the flags' studies by one of bench's
 // writers. How many cells have no result goes to standard error.
-func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
+func (f *selection) export(write func(io.Writer, *table.Table) error) error {
 	plans, err := f.stored()
 	if f.Store == nil { // a name that no built-in study has is the likelier mistake
 		studies, unknown := f.studies()
@@ -51,10 +52,10 @@ func (f *selection) export(write func(io.Writer, []bench.Row) error) error {
 			return err
 		}
 	}
-	rows, missing := bench.Rows(plans, bench.NewResults(f.Store).Result)
-	if missing > 0 {
-		fmt.Fprintf(f.stderr, "hambench: %d of %d cells have no result\n", missing,
-			missing+len(rows))
+	cells := bench.NewResults(f.Store).Table(plans).Where("record", bench.CellRecord)
+	rows := cells.Where("missing", false)
+	if missing := cells.Len() - rows.Len(); missing > 0 {
+		fmt.Fprintf(f.stderr, "hambench: %d of %d cells have no result\n", missing, cells.Len())
 	}
 	return write(f.stdout, rows)
 }

@@ -14,19 +14,21 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/gate"
+	"hambench/bench/store"
+	"hambench/bench/table"
 	"hambench/models"
 	"hambench/models/datasets"
 )
 
 // exported are the rows of a profile's export, with distances from 0.05 to 0.55.
-func exported(t *testing.T, p bench.Profile) []bench.Row {
+func exported(t *testing.T, p bench.Profile) *table.Table {
 	t.Helper()
 	studies, err := bench.Studies(p, datasets.Builtin(), models.Builtin())
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(7, 7))
-	results := make(map[string]bench.Result)
+	results := make(stored)
 	var plans []bench.Plan
 	for _, s := range studies {
 		for i := range s.Cells {
@@ -36,11 +38,19 @@ func exported(t *testing.T, p bench.Profile) []bench.Row {
 		}
 		plans = append(plans, bench.Plan{Study: s})
 	}
-	rows, missing := bench.Rows(plans, func(key string) (bench.Result, bool) { r, ok := results[key]; return r, ok })
-	if missing > 0 {
-		t.Fatalf("%d rows are missing", missing)
+	return bench.Results{Store: results}.Table(plans).Where("record", bench.CellRecord)
+}
+
+// stored holds results, by key.
+type stored map[string]bench.Result
+
+func (s stored) Get(_ store.Kind, key string) (store.Record, bool) {
+	r, ok := s[key]
+	if !ok {
+		return store.Record{}, false
 	}
-	return rows
+	record, err := r.Record()
+	return record, err == nil
 }
 
 // threshold is the change of one distance, alone, that the gate finds in nine of
@@ -83,28 +93,31 @@ func TestExportGatesAgainstItself(t *testing.T) {
 			t.Errorf("%s against itself: %v, %d of %d equal", p.Name, r.Err(), r.Equal, r.Compared)
 		}
 		rng := rand.New(rand.NewPCG(8, 8))
-		chosen := rng.Perm(len(rows))
-		if !*everyCell || len(rows) > 5000 {
+		chosen := rng.Perm(rows.Len())
+		if !*everyCell || rows.Len() > 5000 {
 			chosen = chosen[:5]
 		}
 		for _, i := range chosen {
-			was := rows[i]
-			rows[i].KS += 2 * threshold(was.KS, was.KSSelf)
+			row := &rows.Rows()[i]
+			was := row.Source.(bench.Result)
+			raised := was
+			raised.KS += 2 * threshold(was.KS, was.KSSelf)
+			row.Source = raised
 			r := compare()
-			if len(r.Moved) != 1 || !isNameOf(r.Moved[0].Where, was) {
-				t.Errorf("%s: row %d raised from %g to %g: moved %+v, undecided %+v", p.Name, i, was.KS, rows[i].KS, r.Moved, r.Undecided)
+			if len(r.Moved) != 1 || !isNameOf(r.Moved[0].Where, *row) {
+				t.Errorf("%s: row %d raised from %g to %g: moved %+v, undecided %+v", p.Name, i, was.KS, raised.KS, r.Moved, r.Undecided)
 			}
-			rows[i] = was
+			row.Source = was
 		}
 	}
 }
 
 // isNameOf reports whether the gate's name of a cell is a row's.
-func isNameOf(where string, r bench.Row) bool {
-	fields, c := strings.Fields(where), r.Cell
+func isNameOf(where string, r table.Row) bool {
+	fields, c := strings.Fields(where), r.Source.(bench.Result).Cell
 	friction := float64(c.Friction)
 	for _, f := range []string{
-		"experiment=" + r.Study, "dataset=" + c.Dataset, "model=" + c.Model, "precision=" + c.Precision, "integrator=" + c.Integrator,
+		"experiment=" + r.Text("study"), "dataset=" + c.Dataset, "model=" + c.Model, "precision=" + c.Precision, "integrator=" + c.Integrator,
 		fmt.Sprint("nl=", c.Inner), "scheme=" + c.Scheme, fmt.Sprint("K=", c.Batches), fmt.Sprint("batch=", c.BatchSize), fmt.Sprint("h=", c.Step),
 	} {
 		if !strings.HasSuffix(f, "=") && !slices.Contains(fields, f) { // what is empty is not named

@@ -183,11 +183,9 @@ func (f *selection) describeStore() error {
 	results := bench.Results{Store: f.Store}
 	for _, p := range plans {
 		// References are not counted: what they judge is.
-		have, missing := p.Results(results.Result)
-		_, exact := p.Evidence(results.Rows)
-		all := len(have) + len(missing) + len(p.Exact)
-		fmt.Fprintf(f.stdout, "  %s, %s: %d of %d jobs\n", p.ID, p.Profile,
-			all-len(missing)-len(exact), all)
+		cells, exact := results.Missing(p.Study)
+		all := len(p.Cells) + len(p.Exact)
+		fmt.Fprintf(f.stdout, "  %s, %s: %d of %d jobs\n", p.ID, p.Profile, all-cells-exact, all)
 	}
 	return err
 }

@@ -183,8 +183,8 @@ func missing(dir string, plans []bench.Plan) error {
 	}
 	n := 0
 	for _, p := range plans {
-		_, lacking := p.Results(bench.Results{Store: s}.Result)
-		n += len(lacking)
+		cells, _ := bench.Results{Store: s}.Missing(p.Study)
+		n += cells
 	}
 	if n > 0 {
 		return fmt.Errorf("%d cells are missing", n)
