@@ -115,6 +115,7 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Both texts are objects: the first loses its brace at the end, the second that before it.
 	return append(append(fields[:len(fields)-1], ','), more[1:]...), nil
 }
 
@@ -131,6 +132,8 @@ func (c *Cell) UnmarshalJSON(b []byte) error {
 		if s.field != nil || !ok {
 			continue
 		}
+		// The key's reader checks the value; the value itself is kept as JSON has it, since the
+		// reader would leave a default out and make another key.
 		if err := s.key(&draft{Cell: *c}, Parts{}).set(v); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -147,6 +150,7 @@ func (c *Cell) UnmarshalJSON(b []byte) error {
 // and names where they are looked up.
 func (c Cell) Check() error {
 	switch {
+	// Its samples are points a side: their square is stored.
 	case c.Observe == Density && (c.Samples < 2 || c.Samples > 2000):
 		return usage.Errorf("cell observes %s on %d points a side: want samples from 2 to 2000",
 			c.Observe, c.Samples)

@@ -46,6 +46,8 @@ const (
 // decided where a reference failed a check, where it is not known how right chains scatter, or
 // of chains that are too slow for that.
 func Right(chains ...table.Row) (right, decided bool) {
+	// Sums over the chains, of which means are compared: their number cancels. Deviations add up
+	// without a root, since repetitions on one split share the reference's part of them.
 	var above, sd float64
 	finite, slow := true, false
 	for _, r := range chains {
@@ -185,6 +187,7 @@ func (f *File) completeClaims(s section) {
 		return
 	}
 	var plans []Plan
+	// The columns are those of the jobs of all profiles: a claim may be decided in any of them.
 	for _, name := range append([]string{""}, f.profiles...) {
 		if study, _, err := f.expand(Profile{Name: name}, nil); err == nil {
 			plans = append(plans, Plan{Study: study})
@@ -283,6 +286,7 @@ func (c *placedClaim) readRows(key string, rows *table.Table,
 	known map[string][]table.Value) map[string][]any {
 	s := c.table(key)
 	out := make(map[string][]any)
+	// A column may be written by its name in files, such as step, or by its own, such as h.
 	for _, name := range s.keys() {
 		column := columnOf(name)
 		kind, err := kindIn(rows, column)
@@ -355,6 +359,7 @@ func stated(plans []Plan) map[string][]table.Value {
 			add(row)
 		}
 		for _, j := range p.Exact {
+			// A job has rows of each of its schemes, at each of its steps.
 			row, _, _ := j.row()
 			for _, row["scheme"] = range j.Exact.Schemes {
 				add(row)

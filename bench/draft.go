@@ -79,6 +79,7 @@ func (x draft) cell(p problem, ref oracle.Spec) (Cell, *oracle.Spec) {
 	} else {
 		c.Batches = chain.Batches(p.TrainRows, c.BatchSize)
 	}
+	// With one batch every scheme is the same.
 	if c.Batches == 1 {
 		c.Scheme, c.BatchSize = "full", Full
 	}
@@ -89,24 +90,29 @@ func (x draft) cell(p problem, ref oracle.Spec) (Cell, *oracle.Spec) {
 		more = c.More
 	}
 	switch {
+	// A density depends on the target alone: of the settings of a chain it has none.
 	case c.Observe == Density:
 		return Cell{
 			Observe: Density, Dataset: c.Dataset, Split: c.Split, Model: c.Model,
 			Estimator: estimators.Plain.Name, Samples: c.Samples,
 			Precision: "float64", More: more,
 		}, nil
+	// Chains that nothing judges need no reference. Of these only coupled ones run on networks
+	// in the precision that is stated; positions and losses are recorded in float64.
 	case !c.Observe.recording().judged:
 		c.Oracle = ""
 		if c.Observe == Coupled && !p.exact {
 			c.Precision = cmp.Or(x.Precision, "float32")
 		}
 		return c, nil
+	// The posterior is known, and the model has no network whose gradients could be float32.
 	case p.exact:
 		if c.Observe.recording().sampled {
 			c.ExactDraws = &oracle.ExactDraws{Chains: ref.Chains, Samples: ref.Samples,
 				Seed: ref.Seed}
 		}
 		return c, nil
+	// The cell is the reference itself: its settings are those of the spec, whatever is stated.
 	case c.Observe == Reference:
 		c = Cell{
 			Observe: Reference, Dataset: c.Dataset, Split: c.Split, Model: c.Model,
@@ -127,6 +133,7 @@ func (x draft) cell(p problem, ref oracle.Spec) (Cell, *oracle.Spec) {
 // the precision: the usual one, at the step that the data set needs.
 func ReferenceSpec(d datasets.Dataset, split int, model, precision string) oracle.Spec {
 	s := oracle.NewSpec(d.Name, split, model)
+	// Fewer steps at once, or more: thinning and burn-in keep their simulation time.
 	if h := d.ReferenceStep; h > 0 { // in the usual simulation time
 		times := max(1, int(math.Round(s.Step/h)))
 		s.Step, s.Thin, s.BurnIn = h, times*s.Thin, times*s.BurnIn

@@ -24,9 +24,10 @@ type FigureSpec struct {
 	// fields describe.
 	Kind   string   `json:"kind,omitempty"`
 	Panels []string `json:"panels,omitempty"` // rows, then columns; default: data, batch
-	X      string   `json:"x,omitempty"`      // a setting, an observation or OnRelative; default: step
-	Lines  []string `json:"lines,omitempty"`  // default: all other settings that vary
-	Y      string   `json:"y,omitempty"`      // an observation; default: distance
+	// a setting, an observation or OnRelative; default: step
+	X     string   `json:"x,omitempty"`
+	Lines []string `json:"lines,omitempty"` // default: all other settings that vary
+	Y     string   `json:"y,omitempty"`     // an observation; default: distance
 	// XScale and YScale are log or linear. By default x and distances are logarithmic, and
 	// all else is linear.
 	XScale string `json:"x_scale,omitempty"`
@@ -68,9 +69,12 @@ type figureKind struct {
 // figureKinds are all figures with a name. What is swept has no entry of its own but
 // "exact-bottleneck", which adds exact errors to it.
 var figureKinds = []figureKind{
+	// A panel for each friction: paths over the target's density.
 	{"paths", []Observable{Density, Path}, func(c *Cell) { c.Friction = 0 }, "friction alone"},
+	// A panel for each number of batches and scheme: histograms against the exact law.
 	{"toy", []Observable{Histogram}, func(c *Cell) { c.Batches, c.BatchSize, c.Scheme = 0, 0, "" },
 		"batches and scheme alone"},
+	// One panel: bands of the predictive law along the input.
 	{"synthetic", []Observable{Marginals}, func(*Cell) {}, "nothing"},
 	{"exact-bottleneck", []Observable{Distance}, nil, ""},
 	{"orders", nil, nil, ""},
@@ -89,6 +93,7 @@ func (g FigureSpec) swept() bool { return g.Kind == "" || g.Kind == "exact-bottl
 // run.
 // The text of the error has no subject, since the key's place stands before it.
 func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
+	// A kind that is not listed is the swept figure, of whatever Y says is recorded.
 	jobs := s.Cells
 	kind := figureKind{observes: []Observable{Distance}}
 	if i := slices.IndexFunc(figureKinds,
@@ -98,6 +103,7 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	if o := Recorded(g.Y); g.swept() && o != Distance {
 		kind.observes = []Observable{o}
 	}
+	// The stream names a cell without what its panels may differ in: of the first cell.
 	var first string
 	for _, j := range jobs {
 		c := j.Cell
@@ -105,6 +111,7 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 			return fmt.Errorf("shows cells that observe %s, and one of these observes %s: want "+
 				"another kind or y", join(kind.observes), c.Observe)
 		}
+		// A density has no friction: it lies beneath the paths of all.
 		if kind.free == nil || c.Observe == Density {
 			continue
 		}
@@ -127,13 +134,14 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	case !g.swept() || len(jobs) == 0:
 		return nil
 	case slices.ContainsFunc(declared, func(s Setting) bool {
-		return s.Name == g.X &&
-			s.Kind != table.Number
+		return s.Name == g.X && s.Kind != table.Number
 	}):
 		return fmt.Errorf("x = %q is no number: want one, or what is observed", g.X)
-	case g.X == OnRelative && slices.ContainsFunc(jobs, func(j Job) bool { return j.Relative == 0 }):
+	case g.X == OnRelative &&
+		slices.ContainsFunc(jobs, func(j Job) bool { return j.Relative == 0 }):
 		return fmt.Errorf("x = %q: want all steps relative to the stable one, as stable/8", g.X)
 	}
+	// Settings are no observations, and have no task.
 	for _, name := range []string{g.X, g.Y} {
 		o, err := LookupObservation(name)
 		if err != nil || o.Task == nil {
@@ -185,6 +193,7 @@ func checkNames(jobs []Job, lists ...[]string) error {
 // Exact errors have another set of axes than cells, of which each needs what its key in
 // [[exact]] asks for.
 func (g *FigureSpec) checkAnswers(exact []ExactJob, alone bool) error {
+	// want is the key of [[exact]] that asks for what Y shows, "" for errors, which every job has.
 	want, isAnswer := answers[cmp.Or(g.Y, OnError)]
 	ofExact := g.Kind == "orders" || g.Kind == "" && alone
 	switch {

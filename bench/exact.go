@@ -56,6 +56,8 @@ func (e *Exact) UnmarshalJSON(b []byte) error {
 // Options returns the options with which package certify computes the job.
 // A name that the registries do not have is a usage error.
 func (e Exact) Options(r chain.Registries) (certify.Options, error) {
+	// The problem is read from the job itself, and not looked up: a built-in one may have changed
+	// since the job was listed.
 	p, err := certify.ParseProblem(e.Name, e.Problem)
 	if err != nil {
 		return certify.Options{}, err

@@ -28,6 +28,7 @@ var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVarianc
 func (f *File) readExact(s section) {
 	seen, problems := make(map[string]bool), make(map[string]string)
 	for _, s := range s.tables("exact") {
+		// What a block does not state: all integrators that fit, at the problem's own friction.
 		b := exactBlock{purpose: OfOrders, frictions: []float64{0}, inner: []int{1},
 			estimators: []string{estimators.Plain.Name}}
 		s.read(b.keys(f)...)
@@ -40,6 +41,7 @@ func (f *File) readExact(s section) {
 		jobs := b.jobs()
 		s.fail(checkExact(jobs, f.Chains))
 		for _, j := range jobs {
+			// The text of a problem has its friction; masses are the job's.
 			of := digest([]any{j.Exact.Problem, j.Exact.InvMass})
 			if problems[j.Exact.Name] = cmp.Or(problems[j.Exact.Name],
 				of); problems[j.Exact.Name] != of {
@@ -65,6 +67,7 @@ func checkExact(jobs []ExactJob, r chain.Registries) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", j.Exact.Name, err)
 		}
+		// The rest of the job names the group; values of parameters are among it.
 		j.Exact.Integrator = ""
 		id := digest(j.Exact)
 		if i, ok := of[id]; ok {
@@ -253,6 +256,7 @@ func (b *exactBlock) jobs() (out []ExactJob) {
 		for _, c := range b.frictions {
 			v := b.job
 			if v.Name, v.Problem = p.name, p.text; c > 0 {
+				// Another friction makes another problem, with a name of its own.
 				with := *p.Problem
 				with.Friction = c
 				v.Name, v.Problem = fmt.Sprintf("%s, C = %g", p.name, c), textOf(&with)

@@ -157,6 +157,7 @@ func (f *File) Takes(p Profile) error {
 	case p.Precision == "":
 		return nil
 	}
+	// A precision changes something exactly if the study differs between the two.
 	var in [2]Study
 	for i, precision := range Precisions {
 		if in[i], _, err = f.expand(Profile{Name: p.Name, Precision: precision}, nil); err != nil {
@@ -186,6 +187,8 @@ func (f *File) layered(p Profile) (layer, error) {
 	default:
 		return l, usage.Errorf("%s: %w", f.Path, usage.Unknown("profile", p.Name, f.profiles))
 	}
+	// Without blocks [vary] and [fix] are one block: an empty one laid over them. A file that has
+	// neither, but exact jobs, has none.
 	grids := l.grids
 	if grids == nil && len(l.settings) > 0 {
 		grids = []settings{nil}
@@ -203,6 +206,7 @@ func (f *File) layered(p Profile) (layer, error) {
 				continue
 			}
 		}
+		// A study that compares precisions keeps them.
 		if e := g["precision"]; p.Precision != "" && len(e.values) < 2 {
 			g["precision"] = entry{place: e.place, values: []any{p.Precision}}
 		}
@@ -222,6 +226,7 @@ func (s settings) ownSplits(below settings, splits int) []any {
 	if s["split"].counts && splits > 0 {
 		return counted(splits)
 	}
+	// A block that lists its splits has those of them that the run, or else the file, has.
 	among := counted(splits)
 	if e, ok := below["split"]; ok {
 		among = e.values
@@ -251,6 +256,7 @@ func (s settings) repeat(p Profile) error {
 	case ok:
 		from = cmp.Or(from, e.values[0].(int64))
 	}
+	// Seeds are counted from the run's first, or else the study's, or else 1.
 	e.values = nil
 	for i := range max(n, 1) {
 		e.values = append(e.values, max(from, 1)+int64(i))
@@ -307,6 +313,8 @@ func (x *expansion) cells(unavailable []string) {
 	var names []string
 	splits := []any{}
 	total := 0
+	// All names that the layer or one of its blocks states, in the order of the file. StandIns puts
+	// the set that stands in for some of them in the place of the first.
 	for _, g := range append([]settings{x.layer.settings}, x.layer.grids...) {
 		for _, v := range g["data"].values {
 			names = distinct.Append(names, v.(string))
@@ -316,6 +324,7 @@ func (x *expansion) cells(unavailable []string) {
 		if x.grid["data"].values == nil {
 			x.failWhole("no data: want data = \"…\" or a list of them in [vary] or [fix]")
 		}
+		// The product of the lists stops growing beyond the limit: it would overflow.
 		n := 1
 		for _, e := range x.grid {
 			n = min(n*len(e.values), mostCells+1)
@@ -332,6 +341,7 @@ func (x *expansion) cells(unavailable []string) {
 		on := slices.DeleteFunc(slices.Clone(x.layer.grids), func(g settings) bool {
 			return !slices.Contains(g["data"].values, covered)
 		})
+		// Blocks that do not name the data set add none of its cells.
 		before := len(x.seen)
 		for _, split := range splits {
 			for _, x.grid = range on {
@@ -340,6 +350,7 @@ func (x *expansion) cells(unavailable []string) {
 				}
 			}
 		}
+		// Batches as large as the data set were passed over (block), and nothing is left.
 		if len(x.seen) == before && len(on) > 0 {
 			d, _ := x.Data.Lookup(name)
 			x.failWhole("data set %q: no batch size cuts its %d training rows: want smaller "+
@@ -376,6 +387,8 @@ func (x *expansion) covered(name string, names []string) string {
 // would be the full batch.
 // Keys that the block does not state keep what common has.
 func (x *expansion) block(common draft) {
+	// all are the combinations of the settings so far, last the key of the latest one, at which
+	// mistakes of a combination are reported.
 	all, last := []draft{common}, "data"
 	for _, k := range declared[whereSettings:] {
 		e, ok := x.grid[k.Name]
@@ -391,6 +404,7 @@ func (x *expansion) block(common draft) {
 		}
 		all, last = next, k.Name
 	}
+	// An unknown name is an error of cell.
 	d, _ := x.Data.Lookup(common.Dataset)
 	for _, s := range all {
 		switch {
@@ -435,6 +449,8 @@ func (x *expansion) cell(s draft, last string) Job {
 	if s.relative > 0 && x.err == nil {
 		s.Step = s.relative * x.stable(s, p)
 	}
+	// The reference starts from the usual one; what the file's [reference] tables state replaces
+	// that, the base's first, and the run's precision goes before all.
 	ref := ReferenceSpec(p.Dataset, s.Split, p.Model, s.Precision)
 	for _, r := range x.layer.reference {
 		r.read(referenceKeys(&ref)...) // which was checked before
@@ -486,6 +502,7 @@ func (x *expansion) stable(s draft, p problem) float64 {
 	if x.File.stable["integrator"].values != nil {
 		s.Values = nil // of another integrator
 	}
+	// The cell only names the chains (stableOf); no reference is needed for that.
 	c, _ := s.cell(p, ReferenceSpec(p.Dataset, s.Split, p.Model, s.Precision))
 	h, ok := x.study.Stable[stableOf(c)]
 	if !ok && x.profile.Missing != nil {

@@ -21,6 +21,7 @@ var exportOrder = []string{
 }
 
 // scores are the columns of scores, in the order of exports.
+// They are not those of observations in their order: columns are read by position.
 var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled",
 	"llc", "llc_se", "llc_known"}
 

@@ -161,6 +161,7 @@ func (f *File) asks(profile string) string {
 		return ""
 	}
 	var stated []any
+	// What is left out changes no job; of the profiles, only the one that is run does.
 	for _, values := range f.stated {
 		profiles, _ := values["profile"].(map[string]any)
 		jobs := maps.Clone(values)
@@ -178,6 +179,7 @@ func (f *File) fill(s section, within []string) error {
 	s.only("id", "title", "base", "data", "vary", "fix", "grid", "stable", "reference", "exact",
 		"claim", "figure", "table", "profile")
 	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
+	// The base is read first: its data sets are names that this file may use.
 	var basePath string
 	for _, k := range []key{{name: "base", to: &basePath}, {name: "id", to: &f.ID},
 		{name: "title", to: &f.Title}} {
@@ -227,6 +229,8 @@ func (f *File) readBase(at place, name string, within []string) *File {
 // jobs are replaced as a whole.
 func (f *File) inherit(base *File) {
 	f.stated = slices.Concat(base.stated, f.stated)
+	// All that the file states goes before all that its base states. In a layer blocks go before
+	// settings: so what is stated here is taken out of the base's blocks, which would hide it.
 	whole, blocks := f.layers[""], base.layers[""].grids
 	for name, own := range f.layers { // a profile's settings go before the base's blocks, too
 		if whole.grids == nil && own.grids == nil && base.layers[name].grids == nil {
@@ -236,6 +240,7 @@ func (f *File) inherit(base *File) {
 	}
 	for name, below := range base.layers {
 		own := f.layers[name]
+		// The file's own blocks replace those of every profile of its base.
 		if name != "" && whole.grids != nil {
 			below.grids = nil
 		}
@@ -300,6 +305,7 @@ func (f *File) readData(s section) {
 		t := all.table(name)
 		var path, task string
 		var o datasets.FileOptions
+		// A column is named by its header, or by its number as a text.
 		if n, ok := t.values["target"].(int64); ok { // the number of a column
 			t.values["target"] = fmt.Sprint(n)
 		}
@@ -335,6 +341,7 @@ func (f *File) readData(s section) {
 // readLayers reads the grid, as it is and in the profiles.
 // The name "" stands for the file as it is.
 func (f *File) readLayers(s section) {
+	// [vary] and [fix] make one layer; that a setting varies is seen by its several values.
 	varied := s.table("vary").settings(f.Parts, true, false)
 	fixed := s.table("fix").settings(f.Parts, false, true)
 	for k, e := range fixed {
@@ -343,6 +350,7 @@ func (f *File) readLayers(s section) {
 		}
 	}
 	whole := s.layer(varied.over(fixed), f.Parts)
+	// A value that no block lets through would be silently without cells.
 	for k, e := range varied {
 		for _, v := range e.values {
 			if whole.grids != nil && !slices.ContainsFunc(whole.grids, func(g settings) bool {
@@ -395,6 +403,8 @@ func (s section) layer(of settings, p Parts) layer {
 // readDrawing reads how the study is shown.
 // Whether the study's cells can be shown that way is checked when they are listed.
 func (f *File) readDrawing(s section) {
+	// A figure may show the parameters of integrators, too; whether a cell has one is known when
+	// the cells are listed (checkNames).
 	axes := axisNames()
 	for _, m := range f.Chains.Integrators {
 		for _, p := range m.Parameters {

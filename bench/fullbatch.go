@@ -18,6 +18,7 @@ type FullBatch struct{ modes *certify.Modes }
 
 // NewFullBatch returns the target of a cell. One that is not exact is a usage error.
 func NewFullBatch(c Cell) (*FullBatch, error) {
+	// Figures are drawn without data: only built-in sets are there.
 	set, err := (&datasets.Resolver{Offline: true}).Load(context.Background(), c.Dataset)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,10 @@ func NewFullBatch(c Cell) (*FullBatch, error) {
 		return nil, usage.Errorf("model %q has no linear-Gaussian force: want one that has",
 			c.Model)
 	}
+	// The gradient of all rows is precision·θ − b; only its matrix decides how far a law is off.
 	precision, _ := linear.Affine(models.Rows{Lo: 0, Hi: target.Rows(), Scale: 1})
+	// Predictions are affine in θ: less those at the origin they are linear, and a constant does
+	// not change a distance between laws that have it both.
 	outputs := func(theta []float64) []float64 {
 		at, origin := make([]float64, target.Outputs()), make([]float64, target.Outputs())
 		target.Predict(at, theta)

@@ -156,6 +156,7 @@ func steps(v any) ([]any, error) {
 	if (a.relative > 0) != (b.relative > 0) {
 		return nil, fmt.Errorf("is %q: want both ends relative to the stable step, or none", s)
 	}
+	// One of the two is 0 in each end.
 	h, end := a.Step+a.relative, b.Step+b.relative
 	low, high, down := min(h, end)*(1-1e-9), max(h, end)*(1+1e-9), end < h
 	var out []any
@@ -200,6 +201,7 @@ func (s settings) over(below settings) settings {
 func (s settings) without(stated settings) settings {
 	out := make(settings)
 	for k, e := range s {
+		// also is the other name of what k states.
 		also := k
 		switch k {
 		case "batch":
@@ -219,6 +221,8 @@ func (s settings) without(stated settings) settings {
 // settings reads a table of settings, except the keys in but. Many and single say that
 // all values must be lists, or none.
 func (s section) settings(p Parts, many, single bool, but ...string) settings {
+	// Keys are made for a draft that is thrown away: values are checked now, and read again into
+	// each cell.
 	readers := []key{ // those besides the settings: how often chains are run
 		{name: "splits", to: new(int), low: 1, high: 1000},
 		{name: "repeat", to: new(int), low: 1, high: 1000},
@@ -283,6 +287,8 @@ func (e *entry) fill(k key, v any, many, single bool) (err error) {
 		}
 		e.values = append(e.values, some...)
 	}
+	// Values are read once here, into a draft that nobody uses, so that the first mistake is found
+	// while its line is known.
 	for i, v := range e.values {
 		same := func(w any) bool { return fmt.Sprint(v) == fmt.Sprint(w) }
 		err = cmp.Or(err, k.set(v))

@@ -43,15 +43,19 @@ type Keys struct {
 // It reads the data set, whose digest is part of the model's fingerprint. A reference that
 // specs lacks is an error: a study that is restricted to some data sets has lost it.
 func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (string, error) {
+	// A density runs no chain: of all that is computed, it depends on the model alone.
 	parts := []part{k.model(ctx, c.Dataset, c.Split, c.Model)}
 	if c.Kernels() > 0 {
 		parts = append(parts, k.chain(c.Integrator, c.Values, c.Estimator, c.Scheme)...)
+		// Code that N_l = 1 does not run leaves the keys of such cells alone.
 		if c.Inner > 1 {
 			parts = append(parts, part{"inner loop", "", chain.InnerFingerprint})
 		}
 	}
 	if c.Observe == Coupled {
 		parts = append(parts, part{"coupled", c.Stream(), func() (string, error) {
+			// The chain at h has the normals of the one at h/2 in linear combinations. Their
+			// weights follow from the integrator's noise.
 			weights, err := k.Chains.Combinations(c.Chain())
 			d := fingerprint.New()
 			for _, w := range weights {
@@ -119,6 +123,8 @@ func (k *Keys) Exact(e Exact) (string, error) {
 // Steps have three digits: more would be read as if they meant something.
 func (k *Keys) StableSteps(ctx context.Context, cells []Cell, workers int,
 	tell func(c Cell, h float64, left int)) (map[string]float64, error) {
+	// One warm-up serves all cells of a target, and their trials share its scratch space: a
+	// target is one worker's.
 	var targets []string
 	of := make(map[string][]Cell)
 	known := make(map[string]float64)
@@ -126,6 +132,7 @@ func (k *Keys) StableSteps(ctx context.Context, cells []Cell, workers int,
 		if _, twice := known[stableOf(c)]; twice {
 			continue
 		}
+		// It is noted now, so that a cell of the same chains is not searched for twice.
 		known[stableOf(c)] = 0
 		name := fmt.Sprint(c.Dataset, c.Split, c.Model, c.Precision, c.More)
 		targets, of[name] = distinct.Append(targets, name), append(of[name], c)
@@ -134,6 +141,7 @@ func (k *Keys) StableSteps(ctx context.Context, cells []Cell, workers int,
 	var failed error
 	var mu sync.Mutex
 	var all sync.WaitGroup
+	// A worker holds a place in free while it works.
 	free := make(chan struct{}, max(workers, 1))
 	for _, name := range targets {
 		free <- struct{}{}
@@ -216,6 +224,7 @@ type part struct {
 func (k *Keys) key(job any, parts []part) (string, error) {
 	of := make(map[string]string)
 	for _, p := range parts {
+		// Of two goroutines that come here at once, one stores its function, both call that one.
 		made, _ := k.fingerprints.LoadOrStore([2]string{p.name, p.what},
 			sync.OnceValues(p.fingerprint))
 		var err error

@@ -158,6 +158,7 @@ func (k *Keys) describe(ctx context.Context, p *Plan, c Cell) error {
 		Features: d.Features, Classes: d.Classes,
 		Builtin: d.Builtin(), Digest: split.Digest,
 	}
+	// The set may stand in for others: captions name them.
 	for _, name := range p.Unavailable {
 		if missing, err := k.Source.Datasets().Lookup(name); err == nil &&
 			missing.StandIn == d.Name {
@@ -246,6 +247,7 @@ func (p Plan) sameStudy(o Plan) bool { return p.ID == o.ID && p.BuiltIn() == o.B
 // that another file stated, or another version of its file. Plans of earlier versions do not say,
 // and built-in studies change with the program.
 func (s Study) OfOther(plans []Plan) bool {
+	// Without a plan of its own it is what was run last.
 	last := Plan{Study: Study{Asks: s.Asks}}
 	for _, p := range plans {
 		if p.sameStudy(Plan{Study: s}) && !p.made.Before(last.made) {
@@ -320,6 +322,7 @@ func Plans(s *store.Store, profile string) ([]Plan, error) {
 	slices.SortStableFunc(plans, func(a, b Plan) int {
 		return cmp.Or(cmp.Compare(a.byName(), b.byName()), cmp.Compare(a.Place, b.Place))
 	})
+	// A study that is run by name belongs to all profiles but those with a run of their own of it.
 	return slices.DeleteFunc(slices.Clone(plans), func(p Plan) bool {
 		own := func(o Plan) bool { return o.sameStudy(p) && o.Profile == profile }
 		return profile != "" && p.Profile != profile && slices.ContainsFunc(plans, own)
@@ -339,6 +342,8 @@ func (p Plan) byName() int {
 // one on all of them, but a changed study hides its old plans. It keeps the order.
 // A study of a user's and a built-in one of the same id are two studies.
 func Widest(plans []Plan) []Plan {
+	// latest has the newest plan of each study: what it lists is what the study is now. A plan that
+	// lacks some of that is of another version of the study, or of fewer data sets or splits.
 	var latest, out []Plan
 	for _, p := range plans {
 		i := slices.IndexFunc(latest, p.sameStudy)
@@ -371,9 +376,12 @@ func Contained(plans []Plan) (keys []string) {
 	for _, p := range plans {
 		widest[p.Profile] = append(widest[p.Profile], p)
 	}
+	// Manifests that a wider one of their own profile replaces do not count below.
 	for name, of := range widest {
 		widest[name] = Widest(of)
 	}
+	// Profiles go one by one, in the order of their names, so that of two that hold the same jobs
+	// one stays.
 	for _, name := range slices.Sorted(maps.Keys(widest)) {
 		for other, of := range widest {
 			if other != name && hasAll(of, widest[name]) {

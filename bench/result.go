@@ -103,6 +103,7 @@ func (s Results) Result(key string) (r Result, ok bool) {
 // failed. A manifest that cannot be read has none.
 func failedChecks(s *store.Store) map[string][]string {
 	failed := make(map[string][]string)
+	// References are shared: a record of one study may have been judged by another's.
 	plans, _ := Plans(s, "")
 	results := Results{Store: s}
 	for _, j := range References(plans) {

@@ -178,6 +178,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 	for _, p := range plans {
 		origin := map[string]any{"study": p.ID, "origin": p.Source(), "profile": p.Profile}
 		place := 0
+		// next begins the next row of the plan with what rows of all kinds have.
 		next := func(record, key string, made store.Made) map[string]any {
 			place++
 			row := maps.Clone(origin)
@@ -192,6 +193,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 			r, ok := s.Result(j.Key)
 			row := next(CellRecord, j.Key, r.Made)
 			j.fill(row, r, !ok)
+			// Where the result is missing the row still has a source with its cell.
 			r.Cell = j.Cell
 			t.Add(r, row)
 		}
@@ -276,11 +278,13 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 // is the fastest one of C M⁻¹, the spread that of two batches; a scheme that is not built in has
 // no regime, and neither has an integrator.
 func fillRegime(row map[string]any, values map[string]float64, omega, rate, spread float64) {
+	// A corrected gradient has another spread between batches than the plain one.
 	of := func(column string) string { return table.Of(row[column]).Text() }
 	if estimator := of("estimator"); estimator != "" && estimator != estimators.Plain.Name ||
 		!lawful(of("integrator"), values) {
 		return
 	}
+	// The row has these as its job stated them: whole numbers, or named types.
 	k, step := table.Of(row["K"]).Number(), table.Of(row["h"]).Number()
 	scheme, err := minibatch.Builtin().Lookup(table.Of(row["scheme"]).Text())
 	regime := scheme.Regime(int(k), step, omega, rate)
@@ -290,6 +294,7 @@ func fillRegime(row map[string]any, values map[string]float64, omega, rate, spre
 	row["regime"], row["k_eta_omega"] = string(regime), k*step*omega
 	row["c_over_omega"] = rate / omega
 	if spread > 0 {
+		// Two batches have the spread; K of them have K − 1 times as much (oracle.Scales).
 		row["eta_v_over_c"] = step * spread * (k - 1) / rate
 	}
 }
@@ -306,6 +311,8 @@ func lawful(integrator string, values map[string]float64) bool {
 	}
 	holds := false
 	if m, err := integrators.Builtin().Lookup(integrator); err == nil {
+		// How a step answers the gradient of its batch depends on no number of the row: friction 1
+		// is one that steps of all integrators may take.
 		_, reason, unanswered := certify.ResponseOf(m, values, 1)
 		in, err := m.New(1, integrators.Params{Step: 1, Friction: 1, Values: values})
 		if holds = unanswered == nil && reason == "" && err == nil; holds {
@@ -359,6 +366,8 @@ func (j ExactJob) row() (row map[string]any, highest, rate float64) {
 // and autocorrelations by step, mean squared errors by step and budget, and the best of each
 // budget.
 func exactRows(r certify.Row) (rows []map[string]any) {
+	// share completes a row with what all rows of r have, and at one with what belongs to its i-th
+	// step.
 	share := func(record string, values map[string]any) {
 		values["record"], values["scheme"] = record, r.Scheme
 		values["engine"], values["law"] = string(r.Engine), r.Observe
@@ -374,6 +383,7 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 		}
 		return values
 	}
+	// The bias that rows of energy errors have is one of θ's covariance: they take its verdict.
 	var ofCovariance certify.Verdict
 	for _, o := range r.Observables {
 		if o.Name == "theta.cov" {

@@ -93,14 +93,18 @@ var declared = []Setting{
 		About: "`NAME` of the model; by default the data set's own", Kind: table.Text,
 		field:  func(d *draft) any { return &d.Model },
 		lookup: func(p Parts, name string) error { _, err := p.Models.Lookup(name); return err }},
+	// It has no column: the widths become part of the model's name, which has one.
 	{Name: "hidden", Label: "widths",
 		About: "widths of the layers of a model that takes them; by default its own",
 		Kind:  table.Text,
 		Low:   1, High: 10_000, field: func(d *draft) any { return &d.hidden }},
+	// The upper limit leaves room for what repetitions and splits add to a seed.
 	{Name: "seed", Flag: "seed", Column: "seed", Label: "seed", Symbol: "seed ", Axis: Averaged,
 		About: "`N` seed of the random streams", Kind: table.Number, Low: 1,
 		High: math.MaxInt64 / 2, Default: 1,
 		field: func(d *draft) any { return &d.Seed }},
+	// A batch size and K state the same: a cell has both, of which one follows from the other
+	// (draft.cell).
 	{Name: "batch", Flag: "batch", Column: "batch", Label: "batch", Symbol: "B = ", Axis: OnPanels,
 		full: "full batch",
 		About: "`B` rows per batch (rounded so that batches differ by at most one row); " +
@@ -163,6 +167,8 @@ var declared = []Setting{
 		legend: 6, Default: "float32",
 		About: "precision of network gradients", Kind: table.Text, Words: Precisions,
 		field: func(d *draft) any { return &d.Precision }},
+	// The settings from here on were added after keys had been given: they have no field, and are
+	// in Cell.More where they differ from their defaults.
 	{Name: "start", Flag: "start", Column: "start", Label: "start", Symbol: "start: ",
 		Axis: OnLines, legend: 7, Default: AtTruth,
 		About: "where chains start: at a draw of the truth, at one of the prior, at a " +
@@ -187,6 +193,7 @@ var declared = []Setting{
 // captions name first.
 // The order of declared is another one: that in which a grid's cells are listed.
 func Settings() []Setting {
+	// Those without a place stay in the order of declared, behind all that have one.
 	last := len(declared)
 	return slices.SortedStableFunc(slices.Values(declared), func(a, b Setting) int {
 		return cmp.Compare(cmp.Or(a.legend, last), cmp.Or(b.legend, last))
@@ -209,6 +216,7 @@ func LookupSettings(names []string, rows *table.Table) (found []Setting, err err
 		switch {
 		case i >= 0:
 			found = append(found, shown[i])
+		// Columns that a table without jobs lacks are those of parameters.
 		case rows.Has(name) && !newRows(nil).Has(name) && len(rows.Numbers(name)) > 0:
 			found = append(found, Setting{Name: name, Column: name, Label: name, Symbol: name +
 				" = ", Kind: table.Number, Axis: Averaged})
@@ -354,6 +362,7 @@ func (s Setting) Of(c Cell) any {
 		}
 		return s.Default
 	}
+	// The field is found in a copy of the cell: reading a setting changes nothing.
 	v := reflect.ValueOf(s.field(&draft{Cell: c})).Elem()
 	switch v.Kind() {
 	case reflect.String:
@@ -375,6 +384,7 @@ func (s Setting) Of(c Cell) any {
 // What the declaration does not allow is an error that says what it allows; an unknown name
 // lists the known ones.
 func (s Setting) Set(c *Cell, text string) error {
+	// The value gets the type that TOML would give it, since the same key reads both.
 	var v any = text
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && s.Kind == table.Number {
 		v = n
@@ -428,6 +438,8 @@ func (s Setting) readMore(d *draft, p Parts, v any) error {
 	if err != nil {
 		return err
 	}
+	// Drafts of one grid are copies of each other and share the map: each gets its own. At the
+	// default the setting is left out, so that the cell's key is as if it had not been stated.
 	x := reflect.ValueOf(value).Elem().Interface()
 	if d.More = maps.Clone(d.More); d.More == nil {
 		d.More = make(map[string]any)
@@ -447,6 +459,7 @@ func digestOfFile(name string) (string, error) {
 	if !chain.IsFile(name) {
 		return "", nil
 	}
+	// A file may change under its name: its contents are part of the key, too.
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return "", usage.Errorf("start: %w", err)
@@ -454,6 +467,8 @@ func digestOfFile(name string) (string, error) {
 	return digest(string(text)), nil
 }
 
+// printTempered is the print of temperature and localisation: their values are in the cell's JSON,
+// and what scales the force by them is code.
 func printTempered(any) (string, error) { return models.TemperedFingerprint() }
 
 // checkTempered refuses a truth that is of another target than the cell's, and a localisation
@@ -474,6 +489,7 @@ func checkTempered(c Cell) error {
 }
 
 // zero returns a pointer to a new value of the setting's kind.
+// Its type is that of the value in Cell.More and in the canonical JSON.
 func (s Setting) zero() any {
 	switch s.Kind {
 	case table.Number:

@@ -124,6 +124,7 @@ func Restrict(studies []Study, names ...string) ([]Study, error) {
 			out = append(out, r)
 		}
 	}
+	// Which data sets the studies use is known when all have been looked at.
 	for _, n := range names {
 		switch {
 		case len(used) == 0:

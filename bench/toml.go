@@ -39,6 +39,7 @@ type place struct {
 // The rest of the line says what is wrong and what is wanted.
 func (p place) errorf(format string, args ...any) error {
 	line, where := 1, ""
+	// The key itself may have no line of its own, within braces: the nearest table around it has.
 	for path := p.path; path != ""; path = path[:max(0, strings.LastIndexByte(path, '.'))] {
 		if n := p.lines[path]; n > 0 {
 			line = n
@@ -106,6 +107,8 @@ func linesOf(text string) map[string]int {
 	quotes := strings.NewReplacer(`"`, "", `'`, "")
 	table := ""
 	for i, line := range strings.Split(text, "\n") {
+		// A header: the path of its table, with the number of the last table so far behind each
+		// array of tables.
 		if m := headerLine.FindStringSubmatch(line); m != nil {
 			table = ""
 			words := strings.Split(quotes.Replace(m[2]), ".")
@@ -213,6 +216,7 @@ func known[T any](name string, to any, lookup func(string) (T, error)) key {
 // read has the keys read their values; a key that is not declared is refused.
 func (s section) read(declared ...key) {
 	s.only(distinct.Of(declared, func(k key) string { return k.name })...)
+	// In the order of the file, so that its first mistake is the one that is noted.
 	for _, name := range s.keys() {
 		for _, k := range declared {
 			if k.name == name {
@@ -267,10 +271,12 @@ func (k key) assign(to reflect.Value, v any) error {
 		return k.bound(x)
 	default:
 		n, ok := v.(int64)
+		// All keys for whole numbers declare both ends of their range.
 		if !ok || float64(n) < k.low || float64(n) > k.high {
 			return fmt.Errorf("is %s: want a whole number from %.0f to %.0f", kindOf(v), k.low,
 				k.high)
 		}
+		// The field may be of any integer type; the range is within it.
 		to.Set(reflect.ValueOf(n).Convert(to.Type()))
 	}
 	return nil
