@@ -97,8 +97,8 @@ func (x draft) cell(p problem, ref oracle.Spec) (Cell, *oracle.Spec) {
 			Estimator: estimators.Plain.Name, Samples: c.Samples,
 			Precision: "float64", More: more,
 		}, nil
-	// Chains that nothing judges need no reference. Of these only coupled ones run on networks
-	// in the precision that is stated; positions and losses are recorded in float64.
+	// Nothing judges the chain. Of such chains only coupled ones run in the precision that is
+	// stated, where the model is a network; the others run in float64.
 	case !c.Observe.recording().judged:
 		c.Oracle = ""
 		if c.Observe == Coupled && !p.exact {

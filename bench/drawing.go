@@ -93,8 +93,8 @@ func (g FigureSpec) swept() bool { return g.Kind == "" || g.Kind == "exact-bottl
 // run.
 // The text of the error has no subject, since the key's place stands before it.
 func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
-	// A kind that is not listed is the swept figure, of whatever Y says is recorded.
 	jobs := s.Cells
+	// The figure without a kind shows distances, or what Y says is recorded in their place.
 	kind := figureKind{observes: []Observable{Distance}}
 	if i := slices.IndexFunc(figureKinds,
 		func(k figureKind) bool { return k.name == g.Kind }); i >= 0 {

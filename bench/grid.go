@@ -287,8 +287,6 @@ func (e *entry) fill(k key, v any, many, single bool) (err error) {
 		}
 		e.values = append(e.values, some...)
 	}
-	// Values are read once here, into a draft that nobody uses, so that the first mistake is found
-	// while its line is known.
 	for i, v := range e.values {
 		same := func(w any) bool { return fmt.Sprint(v) == fmt.Sprint(w) }
 		err = cmp.Or(err, k.set(v))

@@ -33,6 +33,7 @@ func NewAnalytic(name string, t models.Target) (*Analytic, error) {
 	}
 	a := &Analytic{law: law}
 	mean, sd := law.PredictiveMarginals()
+	// The law of an output is normal unless the model states another.
 	a.cdf = func(o int, v float64) float64 {
 		return 0.5 * math.Erfc((mean[o]-v)/(sd[o]*math.Sqrt2))
 	}
@@ -114,6 +115,7 @@ const asymptotic = 10_000
 // its mean √(π/2) ln 2 and its 5 and 95 % quantiles.
 var kolmogorovLaw = Band{Mean: math.Sqrt(math.Pi/2) * math.Ln2, Low: 0.51961, High: 1.35810}
 
+// scaled is the band of distances that are all larger by a factor.
 func (b Band) scaled(by float64) Band {
 	return Band{by * b.Mean, by * b.Low, by * b.High, by * b.SD}
 }

@@ -93,9 +93,10 @@ func Build(
 	return b.build(ctx)
 }
 
+// builder is one call of Build, or of Fingerprint, which has a key and a noise of its own.
 type builder struct {
 	spec      Spec
-	key       string
+	key       string // from which all random streams follow (streamKey)
 	newTarget func() (models.Target, error)
 	options   Options
 	noise     func(key uint64, stream uint32) integrators.Noise
@@ -107,7 +108,7 @@ type builder struct {
 	burned int
 	wasted float64
 
-	mu          sync.Mutex
+	mu          sync.Mutex // of the steps done, and in all
 	done, total int64
 }
 
@@ -130,10 +131,12 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 		if err := b.run(ctx, b.units(chains, level, cross, crossLevel)); err != nil {
 			return nil, err
 		}
+		// Only chains that were not doubled may drift: doubled ones would keep their burn-in.
 		r := b.assemble(level)
 		if level == 0 && b.burned < maxBurned && !r.mixed() {
 			b.burned++
 			b.wasted += b.crossCheck.Seconds
+			// The cross-check began where a chain was that had not arrived: it begins anew, too.
 			level, crossLevel, b.crossCheck, chains, cross = 0, 0, nil, true, true
 			continue
 		}
@@ -184,6 +187,8 @@ func (b *builder) units(chains bool, level int, cross bool, crossLevel int) []un
 		if crossLevel > 0 {
 			all = append(all, check)
 		} else {
+			// Its start, and the mass that it is tuned with, are the first chain's: it follows
+			// that in one unit, while other workers run the other chains.
 			first := all[0]
 			all[0] = func(ctx context.Context, t models.Target) error {
 				if err := first(ctx, t); err != nil {
@@ -218,6 +223,8 @@ func (b *builder) part(
 func (b *builder) run(ctx context.Context, units []unit) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	// next is the number of units that workers have taken. Each worker has a target of its own,
+	// which one chain at a time may use.
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(max(b.options.Workers, 1), len(units)) {
@@ -245,6 +252,7 @@ func extended(before, part *Reference, level int) *Reference {
 	}
 	part.Seconds += before.Seconds
 	if level > 0 {
+		// Both have as many samples, as far apart: every second of all has twice the distance.
 		part.Draws[0] = lastOfEach(2, slices.Concat(before.Draws[0], part.Draws[0]))
 		part.Potential[0] = lastOfEach(2, slices.Concat(before.Potential[0], part.Potential[0]))
 	}
@@ -301,6 +309,7 @@ func (b *builder) runChain(ctx context.Context, t models.Target, c, level int) (
 		if !errors.As(err, &diverged) {
 			return p, err
 		}
+		// The steps done stay counted; to do are those of the next attempt, less what was left.
 		b.progress(0, b.chainSteps(level, w.halved+1)-(b.chainSteps(level, w.halved)-w.done))
 	}
 	return nil, fmt.Errorf(
@@ -320,6 +329,8 @@ func (b *builder) halved(chain *Reference) int {
 // chainSteps is the number of steps that a part of a chain takes whose step was
 // halved as often.
 func (b *builder) chainSteps(level, halved int) int64 {
+	// Half the step takes twice as many of them for the same simulation time; those of the ladder
+	// and of settling stay as many.
 	steps := int64(b.spec.Samples*b.thin(level)) << halved
 	if level == 0 && b.burned == 0 {
 		steps += rampRungs*rampSteps + 2*settleSteps + int64(b.spec.BurnIn)<<halved

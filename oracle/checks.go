@@ -17,6 +17,7 @@ type Check struct {
 // error is more than was asked for, and still known.
 const OwnErrorCheck = "own error, plus a standard error"
 
+// newCheck passes if low ≤ value ≤ high, which NaN is not.
 func newCheck(name string, value, low, high float64) Check {
 	pass := low <= value && value <= high
 	return Check{Name: name, Value: value, Low: low, High: high, Pass: pass}
@@ -54,6 +55,8 @@ func (r *Reference) tooShort() bool {
 		!r.mixed()
 }
 
+// minCrossCheckESS is how many effective samples, on average over the outputs, a cross-check must
+// have.
 func (s Spec) minCrossCheckESS() float64 { return min(crossCheckESS, float64(s.Samples)/2) }
 
 // verify checks a reference. Chains that were started again with half the step are
@@ -98,6 +101,8 @@ func (r *Reference) compare(draws [][][]float32) {
 	own, other := essOf(r.Draws), essOf(draws)
 	var self, cross float64
 	for o := range own {
+		// The scatter of independent draws, up to a factor: between two chains of the reference,
+		// and between one of them and the cross-check.
 		perChain := own[o] / float64(len(r.Draws))
 		self += math.Sqrt(2 / perChain)
 		cross += math.Sqrt(1/perChain + 1/other[o])

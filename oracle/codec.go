@@ -60,6 +60,7 @@ func (r *Reference) Encode() ([]byte, error) {
 	} else {
 		b.Self = r.SelfDistance()
 	}
+	// By chain: its draws, sample by sample, its last position, its potentials (unpack).
 	for c := range r.Draws {
 		for _, d := range r.Draws[c] {
 			// fails for other types only

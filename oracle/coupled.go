@@ -22,6 +22,7 @@ func RunCoupled(
 	ctx context.Context, r chain.Registries, coarse, fine models.Target, s chain.Spec,
 	p chain.Plan, predictive bool, observe func(sample int, difference []float64) error,
 ) (bias, chance float64, counts chain.Counts, err error) {
+	// Mistakes of the spec show before the warm-up, which takes seconds.
 	chains, err := r.Couple(coarse, fine, s)
 	if err != nil {
 		return 0, 0, counts, err
@@ -61,6 +62,8 @@ func CoupledBias(differences [][]float64) (bias, chance float64) {
 			series[i] = d[v]
 		}
 		mean, variance := stat.MeanVariance(series, nil)
+		// Its expectation is the square of the bias plus the variance of the mean, which is taken
+		// off below.
 		squares += mean * mean
 		if variance > 0 {
 			errors += variance / EffectiveSampleSize([][]float64{series})

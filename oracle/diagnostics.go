@@ -27,6 +27,7 @@ type Summary struct {
 	Max    float64 `json:"max"`
 }
 
+// summarise sorts x, one number an output.
 func summarise(x []float64) Summary {
 	slices.Sort(x)
 	return Summary{
@@ -47,6 +48,7 @@ func diagnose(draws [][][]float32) Diagnostics {
 		parts := halves(series)
 		ranked := rankNormalised(parts)
 		ess[o] = essOfHalves(ranked)
+		// The first sees chains that differ in location, the second those that differ in scale.
 		rhat[o] = max(rHat(ranked), rHat(rankNormalised(folded(parts))))
 	}
 	return Diagnostics{Lag1: summarise(lag1), ESS: summarise(ess), SplitRHat: summarise(rhat)}
@@ -61,6 +63,7 @@ func rankNormalised(chains [][]float64) [][]float64 {
 	scores := make([][]float64, len(chains))
 	for c, x := range chains {
 		for range x {
+			// Middle counts half of the draw itself, r all of it.
 			rank := middle[0] + 1./2
 			scores[c] = append(scores[c],
 				distuv.UnitNormal.Quantile((rank-3./8)/(float64(len(all))+1./4)))

@@ -52,6 +52,7 @@ func ownError(draws [][][]float32) OwnError {
 		return sum / float64(outputs)
 	}
 	e := OwnError{Excess: excess(-1)}
+	// The jackknife: each chain in turn is left out.
 	if m > 2 {
 		left := make([]float64, m)
 		for c := range left {
@@ -94,6 +95,8 @@ const doublingBlocks = 5
 // second halves of all chains, and its mean and standard deviation if their law is
 // one.
 func halvesDistance(draws [][][]float32) (distance, expected, sd float64) {
+	// Short chains have fewer blocks, of one draw each. What no block holds is left out at the
+	// middle of the chain.
 	length := max(1, len(draws[0])/(2*doublingBlocks))
 	half := len(draws[0]) / 2 / length * length // draws of each chain's half, whole blocks
 	halves := make([][][]float32, 2)
@@ -107,6 +110,8 @@ func halvesDistance(draws [][][]float32) (distance, expected, sd float64) {
 	blocks, dealt := half/length, make([]float64, rearrangements)
 	for i := range dealt {
 		for c := range draws {
+			// A chain's blocks stay the chain's: that chains differ from each other is no
+			// difference between halves.
 			for to, from := range rng.Perm(2 * blocks) {
 				at := from/blocks*p.samples + c*half + from%blocks*length
 				for d := range length {

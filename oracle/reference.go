@@ -101,6 +101,7 @@ func Coarsen(ref, own [][][]float64) {
 			low, high = min(low, slices.Min(c[o])), max(high, slices.Max(c[o]))
 		}
 		level := (high - low) / topLevel
+		// A constant column has levels in proportion to its value: round-off is no difference.
 		if level == 0 {
 			level = max(math.Abs(high)/topLevel, math.SmallestNonzeroFloat32)
 		}

@@ -56,6 +56,8 @@ func (s *Sampled) SelfDistanceOf(n int) Band {
 	return band.(func() Band)()
 }
 
+// selfDistance draws sets of n, in float32 as the reference's are, and compares each with all
+// chains. The quantiles are of single distances, the deviation is that of the sets' means.
 func (s *Sampled) selfDistance(n int) Band {
 	rng := rand.New(rand.NewPCG(s.spec.Seed, selfKey))
 	means := make([]float64, max(10, min(selfSets, selfDraws/n)))
@@ -68,6 +70,7 @@ func (s *Sampled) selfDistance(n int) Band {
 				single = append(single, Kolmogorov(column, chain[o]))
 			}
 		}
+		// All sets have as many distances: outputs × chains.
 		each := len(single) / (k + 1)
 		means[k] = mean(single[k*each:])
 	}

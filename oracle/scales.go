@@ -30,6 +30,7 @@ const spreadBatches = 64
 func ScalesAt(t models.Target, theta []float64) (s Scales, ok bool) {
 	n, rng := t.Rows(), rand.New(rand.NewPCG(stableKey, 1))
 	all := models.Rows{Lo: 0, Hi: n, Scale: 1}
+	// Batches are of rows in random order: files are often sorted.
 	t.Arrange(rng.Perm(n))
 	defer t.Arrange(nil)
 	s.Omega = math.Sqrt(largestEigenvalue(models.Curvature(t, theta, all), t.Dim()))

@@ -107,6 +107,8 @@ func impliedSelfDistance(draws [][][]float32) implied {
 			starts = append(starts, c*p.samples+s)
 		}
 	}
+	// starts are the first draws of all blocks; in each rearrangement chain k gets the blocks from
+	// k·perChain on.
 	perChain := len(starts) / p.chains
 	rng := rand.New(rand.NewPCG(1, 0)) // pinned: checks are the same at every build
 	distances, single := make([]float64, rearrangements), []float64{}
@@ -159,11 +161,16 @@ func newPool(draws [][][]float32) *pool {
 // distances returns the Kolmogorov distance of each chain to another, averaged
 // over the others and over outputs.
 func (p *pool) distances() []float64 {
+	// largest[a·chains + b] is the largest difference between the counts of draws of the chains a
+	// and b so far, seen at a draw of a: that of their empirical distribution functions, as all
+	// chains have as many draws. It changes at draws of a or b only, so that one pass over the pool
+	// serves all pairs.
 	totals, largest := make([]float64, p.chains), make([]int, p.chains*p.chains)
 	below := make([]int, p.chains) // draws so far
 	for o, order := range p.order {
 		clear(largest)
 		clear(below)
+		// Counts are compared behind the last of equal values, where both functions have jumped.
 		first := 0 // of the draws with one value
 		for i, d := range order {
 			below[p.chain[d]]++

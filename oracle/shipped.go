@@ -52,6 +52,7 @@ const shippedBytes = 600_000
 // Ship returns the file of Shipped for a reference with a key: of all its draws or, where
 // these do not fit, of every second, third … of them.
 func (r *Reference) Ship(key string) ([]byte, error) {
+	// The size falls with the number of draws: the first that fits has the most.
 	for every := 1; ; every++ {
 		file, err := r.thinned(every).ship(key)
 		if err != nil || len(file) <= shippedBytes || r.length()/(every+1) < 2 {
@@ -80,6 +81,7 @@ func (r *Reference) ship(key string) ([]byte, error) {
 	for o := range outputs {
 		b.Low[o], b.High[o] = float32(math.Inf(1)), float32(math.Inf(-1))
 		for _, c := range chains {
+			// The columns are sorted, and finite in a finished reference.
 			b.Low[o] = min(b.Low[o], float32(c[o][0]))
 			b.High[o] = max(b.High[o], float32(c[o][len(c[o])-1]))
 		}

@@ -119,6 +119,7 @@ func warmedUp(ctx context.Context, t models.Target, key uint64) (_ *Stability, e
 			h *= dampedReach / freeReach
 			friction = rampDamping / h
 		}
+		// A rung has random numbers of its own.
 		if err := s.climb(ctx, h, friction, key+uint64(rung)); err != nil {
 			return nil, err
 		}
@@ -171,6 +172,7 @@ func (s *Stability) measure() error {
 func (s *Stability) Largest(
 	ctx context.Context, r chain.Registries, spec chain.Spec,
 ) (float64, error) {
+	// Powers of 2^¼ hide differences between machines in the last digits of the curvature.
 	top := math.Floor(4 * math.Log2(stableCap*2/math.Sqrt(s.curvature)))
 	for j := range maxNotches {
 		h := math.Exp2((top - float64(j)) / 4)
@@ -199,6 +201,7 @@ func (s *Stability) survive(
 		if err != nil {
 			return false, err
 		}
+		// All trials start at one position, with momenta of their own.
 		z := c.Start(spec.Key, s.z.Theta)
 		for left := min(trialSteps*k, trialLongest); left > 0; left -= trialCheck {
 			err := c.Advance(ctx, z, trialCheck)

@@ -57,11 +57,12 @@ const progressSteps = 500
 
 // walk is one attempt at one chain of a reference, or at the next part of it.
 type walk struct {
-	b       *builder
-	target  models.Target
-	noise   integrators.Noise
-	z       *integrators.State
-	step    float64
+	b      *builder
+	target models.Target
+	noise  integrators.Noise
+	z      *integrators.State
+	step   float64
+	// warmed says that the warm-up is over, as of a chain that goes on.
 	warmed  bool
 	invMass []float64 // once warmed; nil means the identity
 	halved  int       // how often the step was halved, since the chain's first attempt
@@ -77,6 +78,8 @@ func newWalk(b *builder, t models.Target, c, level, attempt int, before *Referen
 		w.noise = b.noise(key, noise.StreamNoise)
 		w.z = chain.StartAtRest(t, b.noise(key, noise.StreamStart))
 	} else {
+		// Parts before any drift have the names that all parts had before drift was looked for, so
+		// that the numbers of such references stay what they are.
 		part := fmt.Sprint(level)
 		if b.burned > 0 {
 			part = fmt.Sprintf("after-%d/%d", b.burned, level)
@@ -107,6 +110,7 @@ func (w *walk) run(ctx context.Context, level int) (*Reference, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The mass adapts in the warm-up alone: a chain whose mass changes has another law.
 	s.Integrator().Freeze()
 	thin := w.b.thin(level) << w.halved
 	r, err := w.b.sample(w.target, func() ([]float64, error) {
