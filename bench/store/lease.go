@@ -74,6 +74,7 @@ func (s *Store) lease(key string) (file string, err error) {
 		return "", err
 	}
 	folder := filepath.Join(s.dir, leaseFolder, key)
+	// Two processes may both clear the folder; only one can rename its own into place.
 	if err := clearDead(folder, now); err != nil {
 		return "", err
 	}

@@ -133,6 +133,7 @@ func loadFile(kind Kind, path string) (Record, error) {
 // add takes a record in: the first of each machine counts, equal ones merge,
 // differing ones are a conflict. The last manifest counts.
 func (s *Store) add(n stored) {
+	// Bodies of files are large: of these only the digest stays in memory.
 	n.sum = checksum(n.Body)
 	if n.line == 0 {
 		n.Body = nil

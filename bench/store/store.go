@@ -250,6 +250,8 @@ func newStore(dir string, m Machine) *Store {
 
 // checkFormat refuses a folder with a store of another format.
 func checkFormat(dir string) error {
+	// A folder without the file is new, or a store of which only parts were copied: both may be
+	// read.
 	text, err := os.ReadFile(filepath.Join(dir, formatFile))
 	switch {
 	case err == nil && string(text) == formatText:

@@ -68,6 +68,7 @@ func (r *Runner) kernelCost(c bench.Cell, needs integrators.Needs) float64 {
 	}
 	gradients += productGradients * float64(needs.HessianVectors)
 	batch := rows / float64(max(c.Batches, 1))
+	// A model with data of its own has no rows, so that its arithmetic is in the constant.
 	call := secondsPerCall
 	if rows == 0 {
 		call = secondsPerOwn
@@ -106,6 +107,7 @@ func referenceCell(s oracle.Spec) bench.Cell {
 func (r *Runner) cost(j Job) float64 {
 	switch j.Kind {
 	case store.Reference:
+		// Without doublings, of which nobody knows how many a reference needs.
 		steps := float64(j.Spec.BurnIn + j.Spec.Samples*j.Spec.Thin)
 		chains := float64(j.Spec.Chains) + crossCheckShare
 		return chains * steps * r.kernelCost(j.Cell, integrators.Needs{})

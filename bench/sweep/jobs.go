@@ -54,6 +54,7 @@ func Jobs(plans []bench.Plan, s *store.Store) (jobs []Job) {
 	}
 	for _, p := range plans {
 		for _, j := range p.Cells {
+			// The zero value for a cell without reference chains: its key is "".
 			r := references[j.Cell.Oracle]
 			if r.Key != "" && !s.Has(store.Result, j.Key) {
 				add(referenceJob(p.ID, r))

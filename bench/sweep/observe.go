@@ -88,6 +88,7 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	if err != nil {
 		return err
 	}
+	// What is recorded of each draw: width numbers, which record stores.
 	width, record := in.Target.Outputs(), in.Target.Predict
 	switch likelihood := models.CapabilitiesOf(in.Target).Likelihood; {
 	case c.Observe == bench.Path:
@@ -96,9 +97,11 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		return usage.Errorf("cell observes %s: the likelihood of model %q is not known", c.Observe,
 			c.Model)
 	case c.Observe == bench.Learning:
+		// The chain starts where L₀ is (Cell.Check).
 		least := likelihood.Loss(start)
 		width, record = 1, func(dst, theta []float64) { dst[0] = likelihood.Loss(theta) - least }
 	}
+	// The draws share one array.
 	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
 	if in.Truth != nil {
 		self := in.Truth.SelfDistanceOf(c.Samples)
@@ -117,6 +120,7 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	if err := account(r, sampler.Counts(), err); err != nil {
 		return err
 	}
+	// Measured after the chain, since it rearranges the rows.
 	if in.Truth != nil && c.Batches > 1 {
 		r.Scales = scales(in)
 	}
@@ -274,6 +278,7 @@ func histogram(t models.Analytic, draws [][]float64) map[string][]float64 {
 		edges[i] = mean[0] + sd[0]*histogramWidth*(2*float64(i)/histogramBins-1)
 	}
 	for _, d := range draws {
+		// In bins from the first edge.
 		at := (d[0] - edges[0]) / (edges[1] - edges[0])
 		counts[int(min(max(at, 0), histogramBins-1))]++
 	}
@@ -298,6 +303,7 @@ func density(r *bench.Result, t models.Target) error {
 	}
 	n := r.Cell.Samples
 	low, high := [2]float64{-10, -10}, [2]float64{10, 10} // ten deviations of the prior
+	// Twice, since the mass of a narrow posterior may be within a few points of the first grid.
 	for range 2 {
 		low, high = contentBox(gridOf(t, low, high, coarseGrid))
 	}
@@ -337,6 +343,8 @@ func gridOf(t models.Target, low, high [2]float64, n int) densityValues {
 // A box whose edge counts has the grid's own edge.
 func contentBox(g densityValues) (low, high [2]float64) {
 	n := len(g.axis[0])
+	// The places of the first and the last point that counts, on each axis. The maximum counts, so
+	// that there is one.
 	first, last := [2]int{n, n}, [2]int{-1, -1}
 	for i, v := range g.value {
 		if v < -densityDepth {
@@ -364,6 +372,7 @@ func reference(r *bench.Result, in Inputs) error {
 		return usage.Errorf("cell observes %s without reference chains: %v", r.Cell.Observe, r.Cell)
 	}
 	self := ref.SelfDistance()
+	// The distance of a reference to itself is that between its chains.
 	r.KS, r.KSSelf, r.KSSelfSD = self.Mean, self.Mean, self.SD
 	r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, ref.Unfit()
 	r.KSSelfLow, r.KSSelfHigh = self.Low, self.High

@@ -170,6 +170,7 @@ func (p *progress) line() string {
 func (p *progress) remaining(elapsed time.Duration) string {
 	spent, left := p.spent, p.left
 	for t, fraction := range p.running {
+		// A reference reports its fraction (part); of all other tasks it stays 0.
 		if fraction == 0 { // unknown: as estimated, but never quite done
 			fraction = min(p.now().Sub(t.started).Seconds()*float64(t.width)/max(t.cost, 1e-9), 0.9)
 		}
@@ -177,6 +178,7 @@ func (p *progress) remaining(elapsed time.Duration) string {
 		left -= fraction * t.cost
 	}
 	asEstimated := 0.1 * (p.spent + p.left)
+	// How many times longer than estimated what is done took, all cores counted as busy.
 	slower := (elapsed.Seconds()*float64(p.cores) + asEstimated) / max(spent+asEstimated, 1e-9)
 	seconds := slower * max(left, 0) / float64(p.cores)
 	return clock(time.Duration(seconds * float64(time.Second)))

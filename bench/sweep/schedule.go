@@ -59,9 +59,12 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 		}
 	}
 	add(ready)
+	// Unbuffered, and received from below until no task runs: no goroutine is left behind.
 	over := make(chan *task)
 	free, running := cores, 0
 	for {
+		// Tasks start in order, even where a later one would fit the free cores better: a task that
+		// can use several cores takes those that there are.
 		for free > 0 && len(queue) > 0 && ctx.Err() == nil {
 			t := queue[0]
 			queue = queue[1:]
@@ -73,9 +76,11 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 				over <- t
 			}()
 		}
+		// The queue is empty here, or the context has ended.
 		if running == 0 && (len(parked) == 0 || ctx.Err() != nil) {
 			return
 		}
+		// A nil channel is never ready: without parked tasks nothing is retried.
 		var retry <-chan time.Time
 		if len(parked) > 0 {
 			retry = time.After(retryInterval)

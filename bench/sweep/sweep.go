@@ -110,6 +110,7 @@ func (r *Runner) Run(ctx context.Context, plans []bench.Plan) (Summary, error) {
 	ctx, s.abort = context.WithCancelCause(ctx)
 	defer s.abort(nil)
 	s.ended = func() bool { return ctx.Err() != nil }
+	// Without anything to do no line is written.
 	ready := s.start(plans)
 	stop := func() {}
 	if len(ready) > 0 {
@@ -190,6 +191,7 @@ func (s *session) start(plans []bench.Plan) (ready []*task) {
 	for _, j := range jobs {
 		ready = append(ready, s.want(j)...)
 	}
+	// Together they fill the cores: the cells that they judge cannot run meanwhile.
 	references := slices.DeleteFunc(slices.Clone(ready), func(t *task) bool { return !t.first })
 	for _, t := range references {
 		t.width = max(1, s.cores()/len(references))
@@ -211,6 +213,7 @@ func (s *session) want(j Job) []*task {
 	}
 	t := s.newTask(j)
 	s.progress.add(t)
+	// A job comes behind its reference in the list: what is not there by now is a task.
 	if _, there := s.references.Load(j.Cell.Oracle); j.After == "" || there {
 		return []*task{t}
 	}
@@ -233,7 +236,7 @@ func (s *session) tally(k store.Kind) *Tally {
 // newTask makes the task of a job. It takes the record from the store if
 // another process has put it there, and waits while another process works at it.
 // What the task returns decides what happens next: an error gives up the cells that wait for
-// it, errElsewhere parks it until the other process is done, and nil makes the next tasks
+// it, errLeased parks it until the other process is done, and nil makes the next tasks
 // ready.
 func (s *session) newTask(j Job) *task {
 	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.cost(j), width: 1}
@@ -242,6 +245,7 @@ func (s *session) newTask(j Job) *task {
 	}
 	computed := false
 	t.run = func(ctx context.Context) error {
+		// A cell and its reference have different keys, but kinds share the folder of leases.
 		release, ok := s.Store.Lease(string(j.Kind) + "-" + j.Key)
 		if !ok {
 			return errLeased
@@ -255,6 +259,7 @@ func (s *session) newTask(j Job) *task {
 			return nil
 		}
 		body, seconds, err := s.compute(ctx, t, j)
+		// All other jobs would ask the same process.
 		if _, ended := errors.AsType[*child.Failure](err); ended {
 			return s.fatal(err)
 		}
@@ -267,6 +272,7 @@ func (s *session) newTask(j Job) *task {
 	t.next = func(err error) []*task {
 		if err != nil {
 			s.giveUp(t, err)
+			// A reference that failed gives up its cells; all other kinds have none that wait.
 			for _, c := range s.waiting[j.Key] {
 				s.giveUp(c, fmt.Errorf("needs the %s: %w", t.name, err))
 			}
@@ -317,6 +323,7 @@ func (s *session) done(t *task, j Job) []*task {
 			}
 		}
 		return s.waiting[j.Key]
+	// The record may be another process's: whether its chain diverged is in it alone.
 	case store.Result:
 		if r, _ := (bench.Results{Store: s.Store}).Result(j.Key); r.Diverged {
 			s.summary.Diverged++
@@ -404,6 +411,8 @@ func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (ora
 	case "":
 		return nil, nil, nil
 	case bench.Analytic: // made once for all cells that it serves
+		// More holds what changes the target, temperature and localisation, and other settings:
+		// a truth that is made twice costs time alone.
 		of := fmt.Sprintf("%s %d %s %v %v", c.Dataset, c.Split, c.Model, c.ExactDraws, c.More)
 		get, _ := s.analytic.LoadOrStore(of, sync.OnceValues(func() (oracle.Truth, error) {
 			t, err := target()
@@ -424,6 +433,7 @@ func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (ora
 		return nil, nil, fmt.Errorf("no study of the run lists the reference %.12s", c.Oracle)
 	}
 	ref := found.(*loaded)
+	// Its numbers follow from the key alone only if the reference is this machine's.
 	if ref.machine == s.Made.Machine {
 		return ref.Reference, nil, nil
 	}

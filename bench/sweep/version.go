@@ -15,6 +15,7 @@ const Version = "2.0.0"
 // Commit returns the commit that the program was built from, with a mark if files
 // differed from it; "" in programs of `go test` and `go run`, which know none.
 func Commit() string {
+	// Go records these where it builds inside a repository (-buildvcs).
 	var commit, changes string
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -174,6 +174,7 @@ func (g Group) Get(column string) Value { return g.rows[0].Get(column) }
 // GroupBy returns the groups of the rows by the values of some columns, in the order
 // in which they first occur; without columns, one group of all, if there are any.
 func (t *Table) GroupBy(columns ...string) []Group {
+	// Keys are made as bytes in one buffer: a table has tens of thousands of rows, and few groups.
 	var groups []Group
 	var key []byte // as a string only where a group is new
 	of, at := make(map[string]int), t.indices(columns...)
@@ -228,6 +229,7 @@ func (t *Table) Mean(number func(Row) float64) (mean float64) {
 // significant one: numbers ascend, texts keep the order in which they first occur, as
 // rows do that have equal values.
 func (t *Table) Sort(columns ...string) *Table {
+	// Stable sorts by one column at a time, the least significant one first, make the order.
 	sorted := &Table{t.columns, slices.Clone(t.rows)}
 	for _, name := range slices.Backward(columns) {
 		first := make(map[Value]int)

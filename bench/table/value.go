@@ -157,6 +157,7 @@ func Compare(a, b Value) int {
 		cmp.Compare(a.kind, b.kind),
 		cmp.Compare(a.Number(), b.Number()), // NaN of both but for numbers
 		cmp.Compare(a.number, b.number),     // of truths
+		// Whole numbers that float64 cannot tell apart are ordered by their digits.
 		cmp.Compare(len(a.text)*digits(a), len(b.text)*digits(b)),
 		cmp.Compare(a.text, b.text),
 	)
