@@ -88,16 +88,21 @@ func checkExact(jobs []ExactJob, r chain.Registries) error {
 // N_l, each under all schemes.
 // Lists hold the values that vary from job to job; the rest of a job is in the last field.
 type exactBlock struct {
-	purpose     string
-	problems    []exactProblem
-	integrators []draft // nil is all that fit
+	purpose  string // one of purposes
+	problems []exactProblem
+	// integrators are drafts of which the name and the values of parameters count, as
+	// readIntegrator leaves them; nil is all that fit.
+	integrators []draft
 	estimators  []string
 	frictions   []float64 // 0 is the problem's own
-	inner       []int
-	job         Exact // what all have in common
+	inner       []int     // N_l
+	// job has what all have in common: schemes, steps, masses, and what else is asked for.
+	job Exact
 }
 
 // exactProblem is a problem with its name and text, as a job has them.
+// The text of a file's problem is the file's own, and not what the parsed problem would be
+// written as: so a job's key outlives new fields of a problem.
 type exactProblem struct {
 	name string
 	text json.RawMessage
@@ -107,6 +112,7 @@ type exactProblem struct {
 // keys are the keys of [[exact]].
 // Those that have the names of settings take the same values, one or a list.
 func (b *exactBlock) keys(f *File) []key {
+	// Not all schemes have exact errors: "all" is all that have.
 	schemes := distinct.Of(certify.ExactSchemes(),
 		func(m minibatch.Scheme) string { return m.Name })
 	grid := positive("step", &b.job.Steps)
@@ -119,6 +125,7 @@ func (b *exactBlock) keys(f *File) []key {
 			if v == "all" {
 				return nil
 			}
+			// A name, a table with parameters, or a list of these.
 			all, err := list(v)
 			b.integrators = make([]draft, len(all))
 			for i, v := range all {
@@ -134,6 +141,8 @@ func (b *exactBlock) keys(f *File) []key {
 			return scheme.set(v)
 		}},
 		{name: "step", read: func(v any) error {
+			// The values of a range are read as numbers below: exact steps are not relative to a
+			// stable one.
 			some, err := []any{v}, error(nil)
 			if _, isRange := v.(string); isRange {
 				some, err = steps(v)
@@ -148,6 +157,7 @@ func (b *exactBlock) keys(f *File) []key {
 		{name: "stability", to: &b.job.Stability},
 		{name: "distance", to: &b.job.Distances}, {name: "energy", to: &b.job.Energy},
 		{name: "budget", read: func(v any) error {
+			// Budgets are points of a curve: one that stands twice was meant to be another.
 			err := budget.set(v)
 			for i, n := range b.job.Budgets {
 				if slices.Contains(b.job.Budgets[:i], n) {
@@ -180,6 +190,7 @@ func (f *File) readProblems(b *exactBlock, v any) error {
 // namesOf returns the names of a JSON object's members in the order of the text, where they may
 // hold numbers that ascend.
 func namesOf(object []byte) (names []string, err error) {
+	// A map of package json has lost the order.
 	dec := json.NewDecoder(bytes.NewReader(object))
 	_, err = dec.Token() // its brace
 	for err == nil && dec.More() {
@@ -196,6 +207,7 @@ func namesOf(object []byte) (names []string, err error) {
 // problems returns the problems of one name, as readProblems takes it.
 func (f *File) problems(name string) (found []exactProblem, err error) {
 	if strings.HasSuffix(name, ".json") {
+		// A file holds an object: problems by their names.
 		var texts map[string]json.RawMessage
 		var names []string
 		data, err := f.readFile(filepath.Join(filepath.Dir(f.Path), name))
@@ -247,6 +259,7 @@ func textOf(p *certify.Problem) json.RawMessage {
 // fastest.
 func (b *exactBlock) jobs() (out []ExactJob) {
 	for _, p := range b.problems {
+		// Which integrators fit depends on the problem: some are for affine forces alone.
 		which := b.integrators
 		if which == nil {
 			for _, m := range certify.All(p.Problem) {
@@ -254,6 +267,7 @@ func (b *exactBlock) jobs() (out []ExactJob) {
 			}
 		}
 		for _, c := range b.frictions {
+			// The job's name is for people: it says in what the problem is not the one of its name.
 			v := b.job
 			if v.Name, v.Problem = p.name, p.text; c > 0 {
 				// Another friction makes another problem, with a name of its own.

@@ -89,6 +89,7 @@ func Load(path string, p Parts) (*File, error) {
 // folder.
 // So a program states a study as a file does, with parts of its own.
 func Parse(id string, text []byte, p Parts) (*File, error) {
+	// Files that it is based on, and problems in files, are those of the disk.
 	name := id + ".toml"
 	return p.Filled().load(name, func(path string) ([]byte, error) {
 		if path == name {
@@ -122,12 +123,14 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 		}
 		path, read = "studies/"+path+".toml", builtin.ReadFile
 	}
+	// within holds the files whose base is being read: one that comes again would never end.
 	if slices.Contains(within, path) {
 		return nil, fmt.Errorf("is based on itself: %s", strings.Join(append(within, path),
 			" is based on "))
 	}
 	text, err := read(path)
 	if err != nil {
+		// The message has the path already.
 		var bad *fs.PathError
 		if errors.As(err, &bad) {
 			err = bad.Err
@@ -138,6 +141,7 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 	if err != nil {
 		return nil, err
 	}
+	// Built-in studies name no files by relative paths.
 	if p.dir = ""; own {
 		p.dir = filepath.Dir(path)
 	}
@@ -178,6 +182,7 @@ func (f *File) asks(profile string) string {
 func (f *File) fill(s section, within []string) error {
 	s.only("id", "title", "base", "data", "vary", "fix", "grid", "stable", "reference", "exact",
 		"claim", "figure", "table", "profile")
+	// A file is known by its own name, unless it states an id.
 	f.ID = strings.TrimSuffix(filepath.Base(f.Path), ".toml")
 	// The base is read first: its data sets are names that this file may use.
 	var basePath string
@@ -266,6 +271,7 @@ func (f *File) inherit(base *File) {
 // A study may have cells, exact jobs, or both.
 func (f *File) complete(s section) {
 	f.Title = cmp.Or(f.Title, f.ID)
+	// A profile alone makes no cells: it is laid over what the file states.
 	cells := f.layers[""].grids != nil || len(f.layers[""].settings) > 0
 	if f.exact == nil && !cells {
 		s.fail(errors.New("nothing to run: want [vary], [[grid]] or [[exact]]"))
@@ -281,6 +287,7 @@ func (f *File) complete(s section) {
 // relative reports whether steps of any layer are relative to the stable one.
 func (f *File) relative() bool {
 	for _, l := range f.layers {
+		// A text with stable in it is a relative step or a range of such steps; others were refused.
 		for _, s := range append(l.grids, l.settings) {
 			for _, v := range s["step"].values {
 				if text, ok := v.(string); ok && strings.Contains(text, "stable") {
@@ -303,6 +310,7 @@ func (f *File) readData(s section) {
 	all := s.table("data")
 	for _, name := range all.keys() {
 		t := all.table(name)
+		// The task may be left out where the noise says it.
 		var path, task string
 		var o datasets.FileOptions
 		// A column is named by its header, or by its number as a text.
@@ -328,6 +336,7 @@ func (f *File) readData(s section) {
 		if _, err := f.Data.Lookup(name); err == nil {
 			t.fail(errors.New("there is a data set of this name: want another"))
 		}
+		// A file is read only for a section without mistakes: reading it is work.
 		if s.err != nil {
 			return
 		}
@@ -349,6 +358,7 @@ func (f *File) readLayers(s section) {
 			e.fail(errors.New("stands in [vary], too: want it once"))
 		}
 	}
+	// No setting stands in both, so that it does not matter which is laid over the other.
 	whole := s.layer(varied.over(fixed), f.Parts)
 	// A value that no block lets through would be silently without cells.
 	for k, e := range varied {
@@ -363,6 +373,8 @@ func (f *File) readLayers(s section) {
 	}
 	f.layers[""] = whole
 	f.stable = s.table("stable").settings(f.Parts, false, true)
+	// [stable] says whose stable step relative steps refer to: settings that no stable step
+	// depends on would change nothing there.
 	for name, e := range f.stable {
 		if slices.Contains([]string{"step", "data", "split", "seed", "repeat", "observe"}, name) {
 			e.fail(errors.New("is each cell's own: want what changes the largest stable step"))
@@ -413,6 +425,7 @@ func (f *File) readDrawing(s section) {
 	}
 	values := valueNames()
 	const axisOrValue = "axis or value"
+	// names declares a key for a list of axes or values, each of them once.
 	names := func(name string, to *[]string, known []string) key {
 		one := key{to: to, words: known, kind: axisOrValue}
 		return key{name: name, read: func(v any) error {
@@ -456,6 +469,7 @@ func (f *File) readDrawing(s section) {
 // checkDrawing refuses a figure and a table that cannot show a study's cells.
 // The error has the place of the table that the file, or its base, states.
 func (f *File) checkDrawing(s Study) error {
+	// The default figure may not be able to show the cells either: then the file must say how.
 	g := FigureSpec{}
 	if f.figure != nil {
 		g = *f.figure

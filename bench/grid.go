@@ -65,6 +65,7 @@ func (s *draft) readBurnIn(_ Parts, v any) error {
 // {name = "mt3", w2-variance = 1}.
 // The values are checked by the integrator itself, at step and friction 1.
 func (s *draft) readIntegrator(p Parts, v any) error {
+	// A name alone is a table without parameters.
 	values, ok := v.(map[string]any)
 	if !ok {
 		values = map[string]any{"name": v}
@@ -76,6 +77,7 @@ func (s *draft) readIntegrator(p Parts, v any) error {
 	if err != nil {
 		return err
 	}
+	// A draft of a grid may have the values of the integrator before it.
 	s.Values = nil
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if name == "name" {
@@ -90,6 +92,7 @@ func (s *draft) readIntegrator(p Parts, v any) error {
 		}
 		s.Values[name] = x
 	}
+	// New refuses parameters that the integrator lacks, and values out of their range.
 	_, err = m.New(1, integrators.Params{Step: 1, Friction: 1, Values: s.Values})
 	return err
 }
@@ -100,11 +103,13 @@ var stableStep = regexp.MustCompile(`^stable(?: */ *([0-9.]+))?$`)
 // readStep reads a step: a number, or the text of a number or of a relative step.
 // What is relative is resolved when the grid is expanded, since it depends on the chain.
 func (s *draft) readStep(_ Parts, v any) error {
+	// The two exclude each other; a draft of a grid may have either.
 	s.Step, s.relative = 0, 0
 	text, ok := v.(string)
 	if !ok {
 		return positive("", &s.Step).set(v)
 	}
+	// The ends of a range come as texts with spaces around them.
 	text = strings.TrimSpace(text)
 	m := stableStep.FindStringSubmatch(text)
 	if m == nil {
@@ -153,11 +158,13 @@ func steps(v any) ([]any, error) {
 	if err := b.readStep(Parts{}, to); err != nil {
 		return nil, fmt.Errorf("ends with what %w", err)
 	}
+	// How many steps lie between would depend on the chain.
 	if (a.relative > 0) != (b.relative > 0) {
 		return nil, fmt.Errorf("is %q: want both ends relative to the stable step, or none", s)
 	}
 	// One of the two is 0 in each end.
 	h, end := a.Step+a.relative, b.Step+b.relative
+	// The tolerance is for the rounding of h, which is multiplied or divided again and again.
 	low, high, down := min(h, end)*(1-1e-9), max(h, end)*(1+1e-9), end < h
 	var out []any
 	for low <= h && h <= high {
@@ -165,6 +172,7 @@ func steps(v any) ([]any, error) {
 		case len(out) == longestRange:
 			return nil, fmt.Errorf("is %q: that is more than %d steps", s, longestRange)
 		case a.relative > 0:
+			// Relative steps stay texts, which readStep reads again for each cell.
 			out = append(out, "stable/"+decimal(1/h))
 		default:
 			out = append(out, h)
@@ -182,8 +190,8 @@ func steps(v any) ([]any, error) {
 // Values are as TOML has them; the setting's key reads each when cells are made.
 type entry struct {
 	place
-	values []any
-	counts bool // the values are the splits that the key splits counts
+	values []any // int64, float64, string, or what the setting's own reader takes
+	counts bool  // the values are the splits that the key splits counts
 }
 
 // settings are entries by the settings' names, and by repeat.
@@ -192,6 +200,7 @@ type settings map[string]entry
 // over returns the settings with those of a weaker layer where they state none. K and
 // batch state the same, so one of them replaces the other.
 func (s settings) over(below settings) settings {
+	// The maps are not shared with the layers: a profile may be laid over one file again and again.
 	out := below.without(s)
 	maps.Copy(out, s)
 	return out
@@ -234,12 +243,14 @@ func (s section) settings(p Parts, many, single bool, but ...string) settings {
 	s.only(slices.Concat(slices.Sorted(slices.Values(names)), but)...)
 	out := make(settings)
 	for _, name := range s.keys() {
+		// Keys in but, or unknown ones, which only has refused.
 		i := slices.Index(names, name)
 		if i < 0 {
 			continue
 		}
 		e := entry{place: s.at(name), counts: name == "splits"}
 		e.fail(e.fill(readers[i], s.values[name], many, single))
+		// The number of splits stands for the list of these: both are entries of one setting.
 		if e.counts {
 			name = "split"
 		}
@@ -262,6 +273,7 @@ func (e *entry) fill(k key, v any, many, single bool) (err error) {
 	if k.name == "hidden" { // a list is one value
 		isList = slices.ContainsFunc(l, func(w any) bool { _, nested := w.([]any); return nested })
 	}
+	// A range is written as one text but has many values.
 	isRange := k.name == "step" && strings.Contains(fmt.Sprint(v), "..")
 	switch {
 	case many && !isList && !isRange && !e.counts && k.name != "repeat":
@@ -276,6 +288,7 @@ func (e *entry) fill(k key, v any, many, single bool) (err error) {
 		}
 		return err
 	}
+	// One value is a list of one.
 	all := []any{v}
 	if isList {
 		all, err = list(v)

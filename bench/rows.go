@@ -138,6 +138,7 @@ var (
 // parameter of their integrators.
 // Columns that no row fills stay empty.
 func newRows(plans []Plan) *table.Table {
+	// Settings and observations have columns by their declarations, parameters by their names.
 	columns := slices.Concat(originColumns, resultColumns, exactColumns, checkColumns)
 	for _, s := range declared {
 		if s.Column != "" {
@@ -198,6 +199,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 			t.Add(r, row)
 		}
 		for _, j := range p.Exact {
+			// A job without a record has no rows: how many it would have is known when it has run.
 			found, made, _ := s.exact(j.Key)
 			of, highest, rate := j.row()
 			if m, ok := p.Method(j.Exact.Integrator); ok {
@@ -234,6 +236,7 @@ func (s Results) Table(plans []Plan) *table.Table {
 // fill puts a cell and its result into a row.
 // A setting without a column, such as the widths of layers, is part of the model's name.
 func (j Job) fill(row map[string]any, r Result, missing bool) {
+	// Settings of the cell, also of those that were never run.
 	for _, s := range declared {
 		if s.Column != "" {
 			row[s.Column] = s.Of(j.Cell)
@@ -247,12 +250,14 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 	if j.Relative > 0 {
 		row["relative"] = j.Relative
 	}
+	// No chain, no friction: the zero value would be taken for one.
 	if j.Cell.Kernels() == 0 && j.Cell.Friction == 0 {
 		row["friction"] = nil
 	}
 	if missing {
 		return
 	}
+	// Whether a cell has a distance depends on what it observes.
 	r.Cell = j.Cell
 	for _, o := range observations {
 		if v := o.Of(r); !math.IsNaN(v) {
@@ -342,6 +347,7 @@ func (j ExactJob) row() (row map[string]any, highest, rate float64) {
 			j.Exact.Name), "integrator": j.Exact.Integrator, "estimator": j.Exact.Estimator,
 		"nl": j.Exact.Inner, "mass": fmt.Sprint(j.Exact.InvMass),
 	}
+	// The identity is no mass: "[]" would be another value.
 	if j.Exact.InvMass == nil {
 		row["mass"] = ""
 	}
@@ -349,10 +355,13 @@ func (j ExactJob) row() (row map[string]any, highest, rate float64) {
 	if p, err := certify.ParseProblem(j.Exact.Name, j.Exact.Problem); err == nil {
 		row["friction"], row["K"] = p.Friction, p.Batches()
 		if p.Kind == certify.Gaussian {
+			// The column is the problem's own, without masses; the regime follows from the frequencies
+			// that the chain has.
 			row["omega"], _ = p.Frequencies(nil)
 			_, highest = p.Frequencies(j.Exact.InvMass)
 			rate = p.Damping(j.Exact.InvMass)
 		}
+		// An estimator of the caller's own is not known here.
 		e, err := estimators.Builtin().Lookup(j.Exact.Estimator)
 		if err == nil && e.Period != nil {
 			row["period"] = e.Period(p.Batches())
@@ -430,6 +439,7 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 		for i, v := range b.MSE {
 			share(BudgetRecord, at(i, map[string]any{"budget": b.Gradients, "mse": v}))
 		}
+		// One row: the best of all steps, of the average that is worst at it.
 		share(BestRecord, map[string]any{"h": b.Step, "budget": b.Gradients, "mse": b.Best,
 			"observable": b.Worst})
 	}

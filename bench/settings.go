@@ -271,6 +271,7 @@ func (s Setting) stated(v table.Value) any {
 // Plain is the value as tables for people have it.
 // Large numbers have their digits in groups, and infinity its symbol.
 func (s Setting) Plain(r table.Row) string {
+	// x is NaN for texts and missing values.
 	v := s.Value(r)
 	x := v.Number()
 	switch {
@@ -308,6 +309,7 @@ func (s Setting) Text(r table.Row) string {
 // The scheme says that there is one batch if no other setting does. If none of them has a
 // text, their plain values are joined.
 func TextOf(settings []Setting, r table.Row, beside ...Setting) string {
+	// Where a batch or K is stated, one batch is told from it, and the scheme need not say it.
 	batches := func(s Setting) bool { return s.Name == "batch" || s.Name == "K" }
 	stated := slices.ContainsFunc(settings, batches) || slices.ContainsFunc(beside, batches)
 	var texts, plain []string
@@ -327,6 +329,7 @@ func TextOf(settings []Setting, r table.Row, beside ...Setting) string {
 // thousands separates the digits of a whole number.
 // They stand in groups of three, with spaces between.
 func thousands(s string) string {
+	// From the right, so that places to the left stay where they are.
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + " " + s[i:]
 	}
@@ -409,6 +412,7 @@ func (s Setting) Set(c *Cell, text string) error {
 // key declares the setting's key in a study's file, whose value goes into a draft.
 // The parts are what a name may stand for.
 func (s Setting) key(d *draft, p Parts) key {
+	// A reader of the setting's own replaces words and range, which then only documents state.
 	k := key{name: s.Name, words: s.Words, low: s.Low, high: s.High}
 	switch {
 	case s.read != nil:
@@ -432,6 +436,7 @@ func (s Setting) readMore(d *draft, p Parts, v any) error {
 		v, words = p.path(name), nil
 	}
 	err := (key{name: s.Name, to: value, words: words, low: s.Low, high: s.High}).set(v)
+	// The error lists the words: a file is possible, too.
 	if err != nil && s.file {
 		err = usage.Errorf("%w, or a file, whose name has a dot or a slash", err)
 	}
