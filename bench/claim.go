@@ -146,6 +146,7 @@ func (f *File) readClaims(s section) {
 	for _, s := range s.tables("claim") {
 		c := DataClaim{Level: 0.99}
 		var between []float64
+		// Keys that are only declared, so that they are not refused.
 		later := func(any) error { return nil } // completeClaims knows the columns
 		s.read(
 			key{name: "id", to: &c.ID}, key{name: "text", to: &c.Text},
@@ -251,6 +252,7 @@ func (c *placedClaim) readOf(rows *table.Table) error {
 	c.Of = columnOf(name)
 	kind, err := kindIn(rows, c.Of)
 	switch {
+	// The columns that claims derive are not in the table.
 	case name == ExcessColumn:
 		kind, err = table.Number, nil
 	case name == RightColumn:
@@ -271,6 +273,7 @@ func (c *placedClaim) readOf(rows *table.Table) error {
 // kindIn is the kind of a column of a table.
 // An unknown column is a usage error that lists the columns there are.
 func kindIn(rows *table.Table, column string) (table.Kind, error) {
+	// The error lists the derived columns with the others.
 	names := distinct.Of(rows.Columns(), func(c table.Column) string { return c.Name })
 	i := slices.Index(names, column)
 	if i < 0 {
@@ -346,6 +349,7 @@ func tableValue(v any) table.Value {
 // is refused.
 func stated(plans []Plan) map[string][]table.Value {
 	values := make(map[string][]table.Value)
+	// Values of all plans together: a claim may be of a row of any profile.
 	add := func(row map[string]any) {
 		for column, v := range row {
 			values[column] = distinct.Append(values[column], table.Of(v))

@@ -259,7 +259,7 @@ func textOf(p *certify.Problem) json.RawMessage {
 // fastest.
 func (b *exactBlock) jobs() (out []ExactJob) {
 	for _, p := range b.problems {
-		// Which integrators fit depends on the problem: some are for affine forces alone.
+		// Which integrators have exact errors in reasonable time depends on the problem.
 		which := b.integrators
 		if which == nil {
 			for _, m := range certify.All(p.Problem) {

@@ -28,6 +28,7 @@ var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "es
 // exportColumns are the columns of exports but for the scores.
 // A setting that is new has its column behind those that others read by position.
 func exportColumns() []string {
+	// New settings come in the order of their declarations.
 	columns := slices.Clone(exportOrder)
 	for _, s := range declared {
 		if s.Column != "" && !slices.Contains(columns, s.Column) {
@@ -69,6 +70,8 @@ func WriteJSON(w io.Writer, rows *table.Table) error {
 		}
 	}
 	b.WriteString("]\n")
+	// The objects were written by hand, since maps of package json have no order; they are indented
+	// as a whole.
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, b.Bytes(), "", "  "); err != nil {
 		return err

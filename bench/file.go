@@ -141,7 +141,7 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 	if err != nil {
 		return nil, err
 	}
-	// Built-in studies name no files by relative paths.
+	// A built-in study has no folder on the disk.
 	if p.dir = ""; own {
 		p.dir = filepath.Dir(path)
 	}
@@ -287,7 +287,7 @@ func (f *File) complete(s section) {
 // relative reports whether steps of any layer are relative to the stable one.
 func (f *File) relative() bool {
 	for _, l := range f.layers {
-		// A text with stable in it is a relative step or a range of such steps; others were refused.
+		// Of the texts that readStep takes, relative steps and ranges of them have this word.
 		for _, s := range append(l.grids, l.settings) {
 			for _, v := range s["step"].values {
 				if text, ok := v.(string); ok && strings.Contains(text, "stable") {

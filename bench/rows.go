@@ -355,8 +355,8 @@ func (j ExactJob) row() (row map[string]any, highest, rate float64) {
 	if p, err := certify.ParseProblem(j.Exact.Name, j.Exact.Problem); err == nil {
 		row["friction"], row["K"] = p.Friction, p.Batches()
 		if p.Kind == certify.Gaussian {
-			// The column is the problem's own, without masses; the regime follows from the frequencies
-			// that the chain has.
+			// The column has the problem's own frequency; the regime follows from those that the
+			// chain has, with its masses.
 			row["omega"], _ = p.Frequencies(nil)
 			_, highest = p.Frequencies(j.Exact.InvMass)
 			rate = p.Damping(j.Exact.InvMass)

@@ -131,8 +131,7 @@ var declared = []Setting{
 		Default: "plain",
 		field:   func(d *draft) any { return &d.Estimator },
 		lookup: func(p Parts, name string) error {
-			_,
-				err := p.Chains.Estimator(name)
+			_, err := p.Chains.Estimator(name)
 			return err
 		}},
 	{Name: "friction", Flag: "friction", Column: "friction", Label: "C", Noun: "friction",
@@ -412,7 +411,8 @@ func (s Setting) Set(c *Cell, text string) error {
 // key declares the setting's key in a study's file, whose value goes into a draft.
 // The parts are what a name may stand for.
 func (s Setting) key(d *draft, p Parts) key {
-	// A reader of the setting's own replaces words and range, which then only documents state.
+	// A reader of the setting's own does not look at words and range, which hambench list
+	// settings prints.
 	k := key{name: s.Name, words: s.Words, low: s.Low, high: s.High}
 	switch {
 	case s.read != nil:

@@ -80,6 +80,7 @@ type section struct {
 // parseTOML reads a file's text.
 // A file that is not TOML is a usage error with the line at which the parser stopped.
 func parseTOML(file string, text []byte) (section, error) {
+	// The document is shared by all sections and places of the file: it has the one mistake.
 	s := section{place: place{document: &document{file: file, lines: linesOf(string(text))}}}
 	err := toml.Unmarshal(text, &s.values)
 	if err != nil {
@@ -152,6 +153,7 @@ func (s section) only(known ...string) {
 // table returns the table of a key, empty if there is none.
 // A value that is no table is a mistake; what it holds is not looked at.
 func (s section) table(key string) section {
+	// A section without a table has nil values, in which no key is found.
 	t := section{place: s.at(key)}
 	v, ok := s.values[key]
 	if t.values, _ = v.(map[string]any); ok && t.values == nil {
@@ -238,6 +240,7 @@ func (k key) set(v any) error {
 // The first value of a list that is wrong makes the error.
 func (k key) assign(to reflect.Value, v any) error {
 	switch to.Kind() {
+	// Each element is set as a single value is, with the same words and range.
 	case reflect.Slice:
 		all, err := list(v)
 		to.Set(reflect.MakeSlice(to.Type(), len(all), len(all)))
@@ -263,6 +266,7 @@ func (k key) assign(to reflect.Value, v any) error {
 			return fmt.Errorf("is %s: want true or false", kindOf(v))
 		}
 	case reflect.Float64:
+		// Whole numbers are numbers, too: a file may say 5 for 5.0.
 		x, ok := numberOf(v)
 		to.SetFloat(x)
 		if !ok {
@@ -285,6 +289,7 @@ func (k key) assign(to reflect.Value, v any) error {
 // bound refuses a number that is out of the key's range.
 // The error says what is wanted, with the ends of the range.
 func (k key) bound(x float64) error {
+	// NaN is in no range; only keys that state none take it.
 	high := cmp.Or(k.high, math.Inf(1))
 	want := fmt.Sprintf("a number from %v to %v", k.low, high)
 	switch {

@@ -28,11 +28,13 @@ func unknown(all []*Corruption) []*Corruption {
 
 // Verify reads every record of a store, of all kinds, changing nothing.
 func Verify(dir string) (Report, error) {
+	// Conflicts are part of the report, where Read would return them as its error.
 	s, err := scan(dir, Machine{})
 	if err != nil {
 		return Report{}, err
 	}
 	r := Report{Stats: s.Stats(), Corruptions: s.corruptions, Conflicts: s.conflicts}
+	// What other runs quarantined is listed as well: nobody deletes it.
 	r.Quarantined, err = s.list(quarantineFolder)
 	return r, err
 }
@@ -121,6 +123,7 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
 	})
 	for _, theirs := range all {
+		// What the store has already is passed over; of manifests the newer one replaces the other.
 		switch ours, ok := s.rival(theirs); {
 		case ok && (ours.agrees(theirs) || kind == Run && !theirs.Made.Time.After(ours.Made.Time)):
 			continue

@@ -21,6 +21,7 @@ func (s *Store) note(c *Corruption) {
 	if slices.ContainsFunc(s.corruptions, same) {
 		return
 	}
+	// The copy's name has the line's digest: it is that of these very bytes.
 	_, err := os.Stat(s.quarantinePath(c))
 	c.Known = c.Line > 0 && err == nil
 	s.corruptions = append(s.corruptions, c)
@@ -45,6 +46,7 @@ func (s *Store) isolate(c *Corruption) error {
 		return err
 	}
 	if c.Line > 0 {
+		// The copy ends as a line does; the text is not needed any more.
 		text := append(c.text, '\n')
 		c.text = nil
 		return atomicfile.Write(to, text)

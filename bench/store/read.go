@@ -31,6 +31,7 @@ func (s *Store) refresh() error {
 			}
 		}
 	}
+	// These are the kinds with a folder: each record is a file.
 	for _, kind := range []Kind{Reference, Part, Run} {
 		files, err := s.list(kind.folder())
 		if err != nil {
@@ -85,6 +86,7 @@ func (s *Store) readSegment(path string) error {
 	if err != nil {
 		return err
 	}
+	// What comes behind the last whole line is read again: it may be complete then.
 	s.scanned[path] = scanRecords(text, at,
 		func(line int, r Record) { s.add(stored{Record: r, file: path, line: line}) },
 		func(c *Corruption) { c.File = path; s.note(c) })

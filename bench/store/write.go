@@ -34,6 +34,7 @@ func (s *Store) Put(r Record) error {
 	if err == nil { // bodies are compared as they are read
 		r, err = decode(line)
 	}
+	// What is read later has gone through JSON: the record in memory is the same.
 	n := stored{Record: r}
 	if err == nil {
 		n.file, n.line, err = s.write(r, line)
@@ -41,6 +42,7 @@ func (s *Store) Put(r Record) error {
 	if err != nil {
 		return fmt.Errorf("store %s: %w", s.dir, err)
 	}
+	// Conflicts from here on are of this record.
 	conflicts := len(s.conflicts)
 	s.add(n)
 	return errors.Join(s.conflicts[conflicts:]...)

@@ -56,6 +56,7 @@ func Jobs(plans []bench.Plan, s *store.Store) (jobs []Job) {
 		for _, j := range p.Cells {
 			// The zero value for a cell without reference chains: its key is "".
 			r := references[j.Cell.Oracle]
+			// Cells that are there need no reference: their records have what follows from it.
 			if r.Key != "" && !s.Has(store.Result, j.Key) {
 				add(referenceJob(p.ID, r))
 			}

@@ -223,6 +223,7 @@ func summarize(r *bench.Result, in Inputs, draws [][]float64) {
 // lag1 is the lag-1 autocorrelation, averaged over the outputs.
 // A value near 1 says that draws repeat each other; 0 is that of independent draws.
 func lag1(draws [][]float64) float64 {
+	// A constant output counts as 0.
 	var sum float64
 	for o := range draws[0] {
 		sum += oracle.Autocorrelation(column(draws, o), 1)
@@ -249,6 +250,7 @@ func marginals(in Inputs, draws [][]float64) map[string][]float64 {
 	}
 	for name, p := range map[string]float64{"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75,
 		"q95": 0.95} {
+		// One quantile of each output.
 		q := make([]float64, len(mean))
 		for o := range q {
 			x := column(draws, o)

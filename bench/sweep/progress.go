@@ -139,6 +139,7 @@ func (p *progress) print() {
 		fmt.Fprintln(p.out, line)
 		return
 	}
+	// What the last line had more of is overwritten by spaces.
 	pad := max(0, p.width-len(line))
 	p.width = len(line)
 	fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", pad))

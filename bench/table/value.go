@@ -20,6 +20,7 @@ const (
 	Text
 )
 
+// String returns the kind's name, as files and errors have it.
 func (k Kind) String() string { return [...]string{"none", "truth", "number", "text"}[k] }
 
 // MarshalText writes the kind's name.
@@ -47,6 +48,7 @@ func Of(v any) Value {
 	if v, ok := v.(Value); ok {
 		return v
 	}
+	// Named types, such as a verdict or a Real, are what they are made of.
 	switch r := reflect.ValueOf(v); {
 	case r.Kind() == reflect.String:
 		return Value{kind: Text, text: r.String()}
@@ -140,6 +142,8 @@ func (v Value) String() string {
 // appendTo appends a text that no other value has.
 func (v Value) appendTo(b []byte) []byte {
 	switch {
+	// Quotes tell a text from a number or a truth of the same letters, and a space in a text
+	// from one between values.
 	case v.kind == Text:
 		return strconv.AppendQuote(b, v.text)
 	case v.kind == None:

@@ -22,6 +22,8 @@ func Middle(x []float64) (middle []float64, order []int) {
 		return cmp.Or(cmp.Compare(a.x, b.x), a.at-b.at)
 	})
 	middle = make([]float64, len(x))
+	// sorted[first:last] are the places of one value: first of all are below it, and half of the
+	// last − first equal ones are added.
 	for first := 0; first < len(sorted); {
 		last := first + 1 // a NaN is not even equal to itself
 		for last < len(sorted) && sorted[last].x == sorted[first].x {
