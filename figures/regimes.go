@@ -11,7 +11,6 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/chain/minibatch"
-	"hambench/internal/distinct"
 	"hambench/paper"
 )
 
@@ -26,14 +25,36 @@ import (
 //
 // All panels have Kηω for their horizontal axis, with a line at 1.
 
-// place is chains with one setting, or an exact error of a problem at a step.
-type place struct {
-	table.Row           // any of them
-	excess    float64   // over the measured floor
-	ratio     float64   // to independent batches; NaN where these have no clear error
-	of        string    // the data set, or C/ω of an exact problem
-	line      table.Key // those that differ in the step alone, or in the problem
-}
+// A place is all chains with one setting, or an exact error of a problem at a step: a row of a
+// table with these columns.
+var (
+	// placeColumns are those that the figure's data have, too, behind their kind.
+	placeColumns = []table.Column{
+		{Name: "name", Kind: table.Text}, // of the data set or the problem
+		{Name: "K", Kind: table.Number},
+		{Name: "scheme", Kind: table.Text},
+		{Name: "h", Kind: table.Number},
+		{Name: "friction", Kind: table.Number},
+		{Name: "k_eta_omega", Kind: table.Number},
+		{Name: "c_over_omega", Kind: table.Number},
+		{Name: "regime", Kind: table.Text},
+		{Name: "excess", Kind: table.Number}, // over the measured floor; of exact ones the error
+		{Name: "ratio", Kind: table.Number},  // to independent batches; NaN unless clear
+		{Name: "excess_over_eta_c", Kind: table.Number},
+		{Name: "excess_over_eta2", Kind: table.Number},
+	}
+	// sideColumns tell where and how a place is drawn.
+	sideColumns = []table.Column{
+		{Name: "kind", Kind: table.Text}, // exactKind or sampledKind
+		{Name: "dataset", Kind: table.Text},
+		{Name: "of", Kind: table.Text}, // the data set, or C/ω of an exact problem
+	}
+	// lineColumns are equal for places that differ in the step alone, or in the problem.
+	lineColumns = []string{"kind", "dataset", "K", "friction", "scheme"}
+)
+
+// newPlaces returns a table of places without rows.
+func newPlaces() *table.Table { return table.New(slices.Concat(placeColumns, sideColumns)...) }
 
 // regimeObservable is the exact error that the figure shows.
 const regimeObservable = "theta.cov"
@@ -42,14 +63,12 @@ const regimeObservable = "theta.cov"
 // three times what chance makes of a mean over two chains.
 const clearExcess = 0.02
 
-// placeColumns tell places apart but for their scheme.
-var placeColumns = []string{"record", "dataset", "problem", "K", "friction", "h"}
-
 // places returns what a study has under all schemes but the full batch.
-func (d *drawing) places() (out []place) {
+func (d *drawing) places() *table.Table {
 	floors := paper.Floors(d.cells)
+	isExact := func(r table.Row) bool { return r.Text("record") == bench.ErrorRecord }
 	excess := func(r table.Row) float64 {
-		if r.Text("record") == bench.ErrorRecord {
+		if isExact(r) {
 			return max(r.Number("error"), 0)
 		}
 		floor, ok := floors[r.Key(paper.FloorColumns...)]
@@ -59,23 +78,32 @@ func (d *drawing) places() (out []place) {
 		return r.Number("ks") - floor
 	}
 	rows := d.rows.Filter(func(r table.Row) bool {
-		exact := r.Text("record") == bench.ErrorRecord
 		return hasRegime(r) && !r.Get("diverged").Truth() &&
-			(!exact || r.Text("observable") == regimeObservable)
+			(!isExact(r) || r.Text("observable") == regimeObservable)
 	})
-	for _, g := range rows.GroupBy(placeColumns...) {
+	out := newPlaces()
+	for _, g := range rows.GroupBy("record", "dataset", "problem", "K", "friction", "h") {
 		independent := g.Where("scheme", "replacement").Mean(excess)
 		for _, s := range g.GroupBy("scheme") {
-			p := place{Row: s.Rows()[0], excess: s.Mean(excess), ratio: math.NaN()}
-			exact := p.kind() == exactKind
-			if independent > clearExcess || exact && independent > 0 {
-				p.ratio = p.excess / independent
+			r, above := s.Rows()[0], s.Mean(excess)
+			h, friction, set := r.Number("h"), r.Number("friction"), r.Text("dataset")
+			place := map[string]any{
+				"kind": sampledKind, "of": set, "name": cmp.Or(r.Text("problem"), set),
+				"excess": above, "ratio": math.NaN(),
+				"excess_over_eta_c": above * friction / h, "excess_over_eta2": above / (h * h),
 			}
-			if p.of = p.Text("dataset"); exact {
-				p.of = "exact, C/ω = " + significant(p.Number("c_over_omega"))
+			for _, column := range []string{"dataset", "K", "scheme", "h", "friction",
+				"k_eta_omega", "c_over_omega", "regime"} {
+				place[column] = r.Get(column)
 			}
-			p.line = p.Key("record", "dataset", "K", "friction", "scheme")
-			out = append(out, p)
+			if isExact(r) {
+				place["kind"] = exactKind
+				place["of"] = "exact, C/ω = " + significant(r.Number("c_over_omega"))
+			}
+			if independent > clearExcess || isExact(r) && independent > 0 {
+				place["ratio"] = above / independent
+			}
+			out.Add(nil, place)
 		}
 	}
 	return out
@@ -85,19 +113,15 @@ func (d *drawing) places() (out []place) {
 type regimeQuantity struct {
 	column, label string
 	note          string // what to look for
-	of            func(p place) float64
 	log           bool
 }
 
 // regimeQuantities are the rows of panels below the map.
 var regimeQuantities = []regimeQuantity{
 	{column: "ratio", label: "error / independent batches'",
-		note: "0: no heat is left, 1: no gain",
-		of:   func(p place) float64 { return p.ratio }},
-	{column: "excess_over_eta_c", label: "error / (η/C)", note: "level under heat", log: true,
-		of: func(p place) float64 { return p.excess * p.Number("friction") / p.Number("h") }},
-	{column: "excess_over_eta2", label: "error / η²", note: "level under orders", log: true,
-		of: func(p place) float64 { return p.excess / (p.Number("h") * p.Number("h")) }},
+		note: "0: no heat is left, 1: no gain"},
+	{column: "excess_over_eta_c", label: "error / (η/C)", note: "level under heat", log: true},
+	{column: "excess_over_eta2", label: "error / η²", note: "level under orders", log: true},
 }
 
 // ratioClasses are the classes of ratios on the map: their upper ends, and what they say. Colours
@@ -116,24 +140,21 @@ var ratioClasses = []struct {
 // drawRegimes makes the figure of the two laws, and the table of exponents.
 func drawRegimes(d *drawing) error {
 	all := d.places()
-	shown := slices.DeleteFunc(slices.Clone(all), func(p place) bool {
-		return p.Text("scheme") != "reshuffle"
-	})
-	if len(shown) == 0 {
+	shown := all.Where("scheme", "reshuffle")
+	if shown.Len() == 0 {
 		return fmt.Errorf("no chain in random orders has a regime")
 	}
-	var xs, ys []float64
-	for _, p := range shown {
-		xs, ys = append(xs, p.Number("k_eta_omega")), append(ys, p.Number("c_over_omega"))
-	}
 	x := axis{Log: true, Label: "Kηω: an epoch of K steps in units of 1/ω"}.
-		over(xs, []float64{0.1, 10}).padded(0.03)
-	y := axis{Log: true, Label: "friction C/ω"}.over(ys, []float64{0.1, 10}).padded(0.14)
+		over(shown.Numbers("k_eta_omega"), []float64{0.1, 10}).padded(0.03)
+	y := axis{Log: true, Label: "friction C/ω"}.
+		over(shown.Numbers("c_over_omega"), []float64{0.1, 10}).padded(0.14)
 	x.Low, y.Low = x.at(-0.12), y.at(-0.1) // names of regions stand beside and below the places
 	f := &Figure{ID: d.plan.ID, Title: d.plan.Title, Warning: d.replaced(),
 		width: 302, height: 150}
-	f.Data.Columns = []string{"kind", "name", "K", "scheme", "h", "friction", "k_eta_omega",
-		"c_over_omega", "regime", "excess", "ratio", "excess_over_eta_c", "excess_over_eta2"}
+	f.Data.Columns = []string{"kind"}
+	for _, c := range placeColumns {
+		f.Data.Columns = append(f.Data.Columns, c.Name)
+	}
 	styles := regimeStyles(shown)
 	panels := [][]*panel{regimeMap(f, shown, x, y)}
 	for _, q := range regimeQuantities {
@@ -143,17 +164,16 @@ func drawRegimes(d *drawing) error {
 	for _, c := range ratioClasses {
 		f.legend = append(f.legend, legendEntry{Name: c.label, Label: c.label, Style: c.style})
 	}
-	for _, name := range distinct.Of(shown, func(p place) string { return p.of }) {
+	for _, v := range shown.Values("of") {
+		name := v.Text()
 		f.legend = append(f.legend, legendEntry{Name: name, Label: name, Style: styles[name]})
 	}
 	f.legend = append(f.legend, legendEntry{Label: "theory of equal curvatures",
 		Style: dotted(1)})
-	for _, p := range all {
-		row := []any{"place", p.name(), p.Number("K"), p.Text("scheme"), p.Number("h"),
-			p.Number("friction"), p.Number("k_eta_omega"), p.Number("c_over_omega"),
-			p.Text("regime"), p.excess}
-		for _, q := range regimeQuantities {
-			row = append(row, q.of(p))
+	for _, p := range all.Rows() {
+		row := []any{"place"}
+		for _, c := range placeColumns {
+			row = append(row, p.Get(c.Name).Any())
 		}
 		f.Data.add(row...)
 	}
@@ -171,9 +191,6 @@ func drawRegimes(d *drawing) error {
 	return nil
 }
 
-// name is the data set or the problem.
-func (p place) name() string { return cmp.Or(p.Text("problem"), p.Text("dataset")) }
-
 // exactKind and sampledKind are the kinds of places.
 const exactKind, sampledKind = "exact", "sampled"
 
@@ -182,78 +199,44 @@ var sideTitles = map[string]string{
 	exactKind: "exact errors of Gaussian problems", sampledKind: "chains on data sets",
 }
 
-// kind is what a place is.
-func (p place) kind() string {
-	if p.Text("record") == bench.ErrorRecord {
-		return exactKind
-	}
-	return sampledKind
+// sides are the columns of panels: the exact places and the sampled ones, those of which there
+// are any.
+func sides(shown *table.Table) []table.Group {
+	return slices.Concat(shown.Where("kind", exactKind).GroupBy("kind"),
+		shown.Where("kind", sampledKind).GroupBy("kind"))
 }
 
 // regimeStyles are those of lines by what they are of: a colour by data set, and by friction of
 // exact problems.
-func regimeStyles(shown []place) map[string]style {
+func regimeStyles(shown *table.Table) map[string]style {
 	styles := make(map[string]style)
-	var exact, sets []string
-	for _, p := range shown {
-		if p.kind() == exactKind {
-			exact = distinct.Append(exact, p.of)
-		} else {
-			sets = distinct.Append(sets, p.of)
-		}
+	exact := shown.Where("kind", exactKind).Values("of")
+	for i, v := range exact {
+		styles[v.Text()] = sequential(i, len(exact))
 	}
-	for i, name := range exact {
-		styles[name] = sequential(i, len(exact))
-	}
-	for i, name := range sets {
-		styles[name] = categorical(i)
-		s := styles[name]
+	for i, v := range shown.Where("kind", sampledKind).Values("of") {
+		s := categorical(i)
 		s.Dashes = nil
-		styles[name] = s
+		styles[v.Text()] = s
 	}
 	return styles
 }
 
-// sides are the exact places and the sampled ones, with the titles of their columns; those of
-// which there are any.
-func sides(shown []place) (titles []string, of [][]place) {
-	for _, kind := range []string{exactKind, sampledKind} {
-		other := func(p place) bool { return p.kind() != kind }
-		side := slices.DeleteFunc(slices.Clone(shown), other)
-		if len(side) > 0 {
-			titles, of = append(titles, sideTitles[kind]), append(of, side)
+// medians returns a place for those of one line and step: the first of them, with the median of
+// a column over all. There is none where no place has a number.
+func medians(side *table.Table, column string) *table.Table {
+	out := newPlaces()
+	for _, g := range side.GroupBy(append(slices.Clip(lineColumns), "h")...) {
+		_, median, _ := spread(g.Numbers(column))
+		if !isFinite(median) {
+			continue
 		}
-	}
-	return titles, of
-}
-
-// typical is the median of a quantity over places of one line and step.
-type typical struct {
-	place
-	value float64
-}
-
-// medians are those of a side, in the order of their first places; none where the quantity has no
-// number.
-func medians(side []place, of func(p place) float64) (out []typical) {
-	type at struct {
-		line table.Key
-		step float64
-	}
-	values := make(map[at][]float64)
-	var first []place
-	for _, p := range side {
-		k := at{p.line, p.Number("h")}
-		if values[k] == nil {
-			first = append(first, p)
+		place := make(map[string]any)
+		for _, c := range out.Columns() {
+			place[c.Name] = g.Get(c.Name)
 		}
-		values[k] = append(values[k], of(p))
-	}
-	for _, p := range first {
-		there := slices.DeleteFunc(values[at{p.line, p.Number("h")}], math.IsNaN)
-		if _, median, _ := spread(there); isFinite(median) {
-			out = append(out, typical{p, median})
-		}
+		place[column] = median
+		out.Add(nil, place)
 	}
 	return out
 }
@@ -266,7 +249,7 @@ func epochLine(y axis) curve {
 
 // regimeMap makes the panels of the map, with the bounds of the regimes and their names. What
 // the panels have besides places goes to the figure's data.
-func regimeMap(f *Figure, shown []place, x, y axis) (row []*panel) {
+func regimeMap(f *Figure, shown *table.Table, x, y axis) (row []*panel) {
 	bounds, words := regimeBounds(x, y)
 	lines := append([]curve{epochLine(y)}, bounds...)
 	for _, l := range lines {
@@ -277,14 +260,15 @@ func regimeMap(f *Figure, shown []place, x, y axis) (row []*panel) {
 	for _, w := range words {
 		f.Data.add("region", w.Text, nil, nil, nil, nil, w.X, w.Y, w.Text, nil, nil, nil, nil)
 	}
-	titles, of := sides(shown)
-	for i, side := range of {
-		p := &panel{Title: titles[i], X: x, Y: y, Series: slices.Clone(lines), Words: words}
-		ratios := medians(side, func(p place) float64 { return p.ratio })
+	for _, side := range sides(shown) {
+		p := &panel{Title: sideTitles[side.Get("kind").Text()], X: x, Y: y,
+			Series: slices.Clone(lines), Words: words}
+		ratios := medians(side.Table, "ratio")
 		for j, class := range ratioClasses {
 			s := curve{Name: class.label, Style: class.style}
-			for _, at := range ratios {
-				if at.value < class.below && (j == 0 || at.value >= ratioClasses[j-1].below) {
+			for _, at := range ratios.Rows() {
+				ratio := at.Number("ratio")
+				if ratio < class.below && (j == 0 || ratio >= ratioClasses[j-1].below) {
 					s.X = append(s.X, at.Number("k_eta_omega"))
 					s.Y = append(s.Y, at.Number("c_over_omega"))
 				}
@@ -351,21 +335,16 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	return []curve{orders, heat, rest}, words
 }
 
-// row makes the panels of a quantity: lines of places that differ in the step alone.
-func (q regimeQuantity) row(shown []place, x axis, styles map[string]style) (row []*panel) {
-	y := axis{Label: q.label, Log: q.log, Ticks: 4, Grid: true}
-	drawn := func(p place) float64 {
-		if q.log && p.kind() == sampledKind && !(p.excess > clearExcess) {
-			return math.NaN()
-		}
-		return q.of(p)
+// row makes the panels of a quantity: lines of places that differ in the step alone. On
+// logarithmic axes, which magnify what chance makes, sampled places have a clear excess.
+func (q regimeQuantity) row(shown *table.Table, x axis, styles map[string]style) (row []*panel) {
+	drawn := func(p table.Row) bool {
+		return !q.log || p.Text("kind") == exactKind || p.Number("excess") > clearExcess
 	}
-	_, of := sides(shown)
-	for _, side := range of {
-		var values []float64
-		for _, p := range side {
-			values = append(values, drawn(p))
-		}
+	y := axis{Label: q.label, Log: q.log, Ticks: 4, Grid: true}
+	for _, side := range sides(shown) {
+		places := side.Filter(drawn)
+		values := places.Numbers(q.column)
 		own := y.over(values)
 		if !q.log { // the same on both sides as far as values allow
 			own = y.over(values, []float64{0, 1.25})
@@ -376,21 +355,15 @@ func (q regimeQuantity) row(shown []place, x axis, styles map[string]style) (row
 		if q.column == "ratio" {
 			p.Series = append(p.Series, heatLeft(side, x, styles)...)
 		}
-		var keys []table.Key
-		lines := make(map[table.Key]*curve)
-		for _, at := range medians(side, drawn) {
-			l := lines[at.line]
-			if l == nil {
-				l = &curve{Name: at.of, Style: styles[at.of]}
-				lines[at.line], keys = l, append(keys, at.line)
+		for _, line := range medians(places, q.column).GroupBy(lineColumns...) {
+			of := line.Get("of").Text()
+			l := curve{Name: of, Style: styles[of]}
+			for _, at := range line.Sort("k_eta_omega").Rows() {
+				if v := at.Number(q.column); !q.log || v > 0 {
+					l.X, l.Y = append(l.X, at.Number("k_eta_omega")), append(l.Y, v)
+				}
 			}
-			if !q.log || at.value > 0 {
-				l.X, l.Y = append(l.X, at.Number("k_eta_omega")), append(l.Y, at.value)
-			}
-		}
-		for _, key := range keys {
-			lines[key].ascend()
-			p.Series = append(p.Series, *lines[key])
+			p.Series = append(p.Series, l)
 		}
 		row = append(row, p)
 	}
@@ -399,62 +372,32 @@ func (q regimeQuantity) row(shown []place, x axis, styles map[string]style) (row
 
 // heatLeft are the curves of minibatch.HeatLeft: for each friction of exact places in its colour,
 // and for chains that of small friction, which theirs is.
-func heatLeft(side []place, x axis, styles map[string]style) (out []curve) {
-	frictions := map[string]float64{"": 0.01}
-	names := []string{""}
-	if side[0].kind() == exactKind {
-		names = distinct.Of(side, func(p place) string { return p.of })
-		for _, p := range side {
-			frictions[p.of] = p.Number("c_over_omega")
-		}
-	}
-	for _, name := range names {
-		theory := curve{Name: "theory", Style: dotted(1)}
-		if s, ok := styles[name]; ok {
-			theory.Style.Color = s.Color
-		}
+func heatLeft(side table.Group, x axis, styles map[string]style) (out []curve) {
+	add := func(friction float64, look style) {
+		theory := curve{Name: "theory", Style: look}
 		for i := range 101 {
 			at := x.at(float64(i) / 100)
 			theory.X = append(theory.X, at)
-			theory.Y = append(theory.Y, minibatch.HeatLeft(at, frictions[name]))
+			theory.Y = append(theory.Y, minibatch.HeatLeft(at, friction))
 		}
 		out = append(out, theory)
+	}
+	if side.Get("kind").Text() == sampledKind {
+		add(0.01, dotted(1))
+		return out
+	}
+	for _, of := range side.GroupBy("of") {
+		look := dotted(1)
+		look.Color = styles[of.Get("of").Text()].Color
+		add(of.Get("c_over_omega").Number(), look)
 	}
 	return out
 }
 
-// ascend sorts the points of a curve by x.
-func (c *curve) ascend() {
-	order := make([]int, len(c.X))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(c.X[a], c.X[b]) })
-	x, y := slices.Clone(c.X), slices.Clone(c.Y)
-	for i, j := range order {
-		c.X[i], c.Y[i] = x[j], y[j]
-	}
-}
-
 // exponents adds the table of excess ∝ ηᵃCᵇ by regime and scheme: for each data set, and over data
 // sets, with intervals at 95 %.
-func (d *drawing) exponents(all []place) {
+func (d *drawing) exponents(all *table.Table) {
 	const level = 0.95
-	var columns []table.Column
-	for _, name := range []string{"kind", "regime", "scheme", "name"} {
-		columns = append(columns, table.Column{Name: name, Kind: table.Text})
-	}
-	for _, name := range []string{"K", "h", "friction", "excess"} {
-		columns = append(columns, table.Column{Name: name, Kind: table.Number})
-	}
-	rows := table.New(columns...)
-	for _, p := range all {
-		row := map[string]any{"kind": p.kind(), "name": p.name(), "excess": p.excess}
-		for _, column := range []string{"regime", "scheme", "K", "h", "friction"} {
-			row[column] = p.Get(column)
-		}
-		rows.Add(p, row)
-	}
 	power := func(label, column string, p paper.Power) entry {
 		text := signed(p.Value, 2) + " ± " + show(p.Half, math.NaN(), 2)
 		return entry{label, 0, text, column + "," + column + "_half", []any{p.Value, p.Half}}
@@ -473,7 +416,7 @@ func (d *drawing) exponents(all []place) {
 	}
 	excess := func(r table.Row) float64 { return r.Number("excess") }
 	by := []string{"kind", "regime", "scheme"}
-	for _, g := range rows.Sort(by...).GroupBy(by...) {
+	for _, g := range all.Sort(by...).GroupBy(by...) {
 		var mean paper.Powers
 		var steps, frictions []float64 // of a data set each
 		for _, set := range g.GroupBy("name") {

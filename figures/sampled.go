@@ -453,7 +453,8 @@ var always = []string{"data", "batch", "K", "scheme", "integrator", "nl", "frict
 // diverged; the mean and the deviation of what is shown over the chains that stayed finite, such
 // as ks_mean and ks_sd; the self-distance of its panel with its quantiles; and what is drawn: the
 // median of those chains, such as ks_median, the smallest and the largest of them, the share that
-// diverged, the measured floor of the line and, where it makes the band, the standard error. A point of no result has a row without numbers.
+// diverged, the measured floor of the line and, where it makes the band, the standard error. A
+// point of no result has a row without numbers.
 func (s *sampled) records() (out Records) {
 	// What tells points apart comes behind what all files have, unless it is among that.
 	var columns []bench.Setting
