@@ -103,7 +103,7 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 		g.columnsOf = append(g.columnsOf, column.Rows()[0])
 	}
 	for _, r := range t.Sort(c.rows...).GroupBy(c.rows...) {
-		of := byKey(r.GroupBy(c.columns...))
+		of := table.ByKey(r.GroupBy(c.columns...))
 		row := make([]*facet, len(columns))
 		for i, column := range columns {
 			if t := of[column.Key]; t != nil {
@@ -120,20 +120,11 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 	return g
 }
 
-// byKey are groups by their keys. A key that is not there has nil.
-func byKey(groups []table.Group) map[table.Key]*table.Table {
-	of := make(map[table.Key]*table.Table)
-	for _, g := range groups {
-		of[g.Key] = g.Table
-	}
-	return of
-}
-
 // facet arranges the rows of one panel. Rows of lines that the grid does not have are in the
 // facet's table, but at none of its points.
 func (g *grid) facet(t *table.Table) *facet {
 	p := &facet{t, make([][]point, len(g.lines))}
-	of := byKey(t.GroupBy(g.chart.lines...))
+	of := table.ByKey(t.GroupBy(g.chart.lines...))
 	for i, line := range g.lines {
 		if t := of[line.Key]; t != nil {
 			for _, at := range t.Sort(g.x...).GroupBy(g.x...) {

@@ -624,7 +624,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 		return nil
 	}
 	// Of the errors those of the lines above, at any friction and N_l that lines do not differ in.
-	sampled := byKey(s.lines)
+	sampled := table.ByKey(s.lines)
 	shown := errors.Where("observable", belowSampled).Filter(func(r table.Row) bool {
 		return sampled[r.Key(s.chart.lines...)] != nil
 	})

@@ -125,7 +125,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 			continue
 		}
 		// Each row has every level, so that columns stay aligned where it lacks one.
-		at, levels := byKey(g.GroupBy(of...)), []level(nil)
+		at, levels := table.ByKey(g.GroupBy(of...)), []level(nil)
 		for _, l := range all {
 			levels = append(levels, newLevel(columns, l, at[l.Key]))
 		}

@@ -27,10 +27,7 @@ func (x *evaluation) rivals() (out []rivalry) {
 	on, compared := x.shared(), slices.Collect(maps.Keys(x.Over))
 	// A best error is that of the worst average, which may be another one for each rival.
 	on = slices.DeleteFunc(on, func(c string) bool { return c == "observable" })
-	others := make(map[table.Key]*table.Table)
-	for _, g := range x.rows(x.denominators()).GroupBy(on...) {
-		others[g.Key] = g.Table
-	}
+	others := table.ByKey(x.rows(x.denominators()).GroupBy(on...))
 	// Of rows that two studies have, the first counts.
 	for _, g := range x.selected.GroupBy(append(on, compared...)...) {
 		r := rivalry{choice: g.Rows()[0]}

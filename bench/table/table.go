@@ -191,6 +191,15 @@ func (t *Table) GroupBy(columns ...string) []Group {
 	return groups
 }
 
+// ByKey returns the tables of groups by their keys. A key that no group has gives nil.
+func ByKey(groups []Group) map[Key]*Table {
+	of := make(map[Key]*Table)
+	for _, g := range groups {
+		of[g.Key] = g.Table
+	}
+	return of
+}
+
 // Values returns the different values of a column, none among them if it occurs, in
 // the order in which they first occur.
 func (t *Table) Values(column string) (values []Value) {

@@ -46,10 +46,7 @@ func newMatrix[P any](title string, t *table.Table, rows, columns axis,
 	for _, r := range t.GroupBy(rows.columns...) {
 		// Rows have a place for every column, whatever there is of it.
 		line := Line[P]{Name: rows.name(r.Rows()[0])}
-		of := make(map[table.Key]*table.Table)
-		for _, g := range r.GroupBy(columns.columns...) {
-			of[g.Key] = g.Table
-		}
+		of := table.ByKey(r.GroupBy(columns.columns...))
 		for _, c := range all {
 			line.Places = append(line.Places, place(of[c.Key]))
 		}
