@@ -410,34 +410,20 @@ func scores(t *table.Table, name string) (values []float64) {
 	return values
 }
 
-// besidePaper holds the mean of a score over splits and what the paper has for the same data
-// set and method, each with its standard deviation, and how many of the paper's deviations ours
-// is above it. What there is not is NaN.
-type besidePaper struct{ mean, sd, paper, paperSD, deviations float64 }
-
-// newBesidePaper joins the scores of chains with the paper's numbers: rmse, accuracy and mnll
-// of test rows, or lag1, the autocorrelation of the predictive values of successive draws.
-func newBesidePaper(t *table.Table, dataset, method, score string) besidePaper {
-	c := besidePaper{paper: math.NaN(), paperSD: math.NaN(), deviations: math.NaN()}
-	// Of one split there is no deviation: it is NaN then.
-	c.mean, c.sd = stat.MeanStdDev(scores(t, score), nil)
-	if p, ok := paper.PublishedFor(dataset, method, score); ok {
-		c.paper, c.paperSD, c.deviations = p.Mean, p.SD, p.Deviations(c.mean)
-	}
-	return c
-}
-
-// scoreEntries are a score of one data set's chains of one method, the paper's, and their
-// difference in units of the paper's standard deviation.
+// scoreEntries are the mean of a score over the splits of one data set's chains of one method,
+// the paper's, and their difference in units of the paper's standard deviation. What there is not
+// is NaN, as the deviation of one split.
 func scoreEntries(t *table.Table, label, name string) []entry {
-	cell := resultOf(t.Rows()[0]).Cell
+	mean, sd := stat.MeanStdDev(scores(t, name), nil)
 	// All chains of a group are of one data set and method.
-	c := newBesidePaper(t, cell.Dataset, paper.MethodOf(cell), name)
+	cell := resultOf(t.Rows()[0]).Cell
+	p := paper.PublishedFor(cell.Dataset, paper.MethodOf(cell), name)
+	off := p.Deviations(mean)
 	return []entry{
-		deviating(label, name, c.mean, c.sd, 3),
-		deviating("paper", name+"_paper", c.paper, c.paperSD, 3),
+		deviating(label, name, mean, sd, 3),
+		deviating("paper", name+"_paper", p.Mean, p.SD, 3),
 		// In deviations, not in percent: scores scatter over splits by so much.
-		{"Δ/sd", 0, inDeviations(c.deviations), name + "_difference_in_sd", []any{c.deviations}},
+		{"Δ/sd", 0, inDeviations(off), name + "_difference_in_sd", []any{off}},
 	}
 }
 
@@ -520,8 +506,10 @@ func drawAutocorrelation(d *drawing) error {
 	var rows [][]entry
 	for _, of := range present(d.cells).GroupBy("dataset") { // the oracles' own cells
 		set := of.Get("dataset").Text()
-		lag1 := newBesidePaper(of.Table, set, paper.SGHMC, "lag1")
-		difference := lag1.mean - lag1.paper
+		// The autocorrelation of the predictive values of successive draws.
+		lag1, sd := stat.MeanStdDev(scores(of.Table, "lag1"), nil)
+		published := paper.PublishedFor(set, paper.SGHMC, "lag1").Mean
+		difference := lag1 - published
 		// Diagnostics are recorded with the scores, without being observations of chains.
 		score := func(label string, minor int, name string, digits int) entry {
 			return rounded(label, minor, name, stat.Mean(scores(of.Table, name), nil), digits)
@@ -530,8 +518,8 @@ func drawAutocorrelation(d *drawing) error {
 		rows = append(rows, []entry{
 			plain("data set", 0, "dataset", set),
 			plain("splits", 6, "splits", of.Len()),
-			deviating("lag-1", "lag1", lag1.mean, lag1.sd, 3),
-			rounded("paper", 0, "lag1_paper", lag1.paper, 2),
+			deviating("lag-1", "lag1", lag1, sd, 3),
+			rounded("paper", 0, "lag1_paper", published, 2),
 			{"Δ", 0, signed(difference, 3), "lag1_difference", []any{difference}},
 			score("ESS", 3, "ess", 0),
 			score("split-R̂ (95 %)", 4, "rhat_p95", 3),

@@ -2,6 +2,7 @@ package paper
 
 import (
 	_ "embed"
+	"math"
 	"slices"
 	"sync"
 
@@ -52,14 +53,15 @@ func PublishedIn(table string) []Published {
 	return slices.DeleteFunc(slices.Clone(published().Published), other)
 }
 
-// PublishedFor returns the paper's number for a data set, method and score.
-func PublishedFor(dataset, method, score string) (Published, bool) {
+// PublishedFor returns the paper's number for a data set, method and score; one of NaN if it has
+// none.
+func PublishedFor(dataset, method, score string) Published {
 	for _, p := range published().Published {
 		if p.Dataset == dataset && p.Method == method && p.Score == score {
-			return p, true
+			return p
 		}
 	}
-	return Published{}, false
+	return Published{Mean: math.NaN(), SD: math.NaN()}
 }
 
 // MethodOf returns the method of the paper's tables that a study's cell repeats: its SGHMC
