@@ -97,7 +97,7 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 		l := f.layout()
 		png := func() ([]byte, error) { return l.png(resolution) }
 		files = append(files, file{f.ID + ".csv", f.Data.CSV}, file{f.ID + ".png", png},
-			file{f.ID + ".svg", f.svg}, file{f.ID + ".pdf", l.pdf})
+			file{f.ID + ".svg", l.svg}, file{f.ID + ".pdf", l.pdf})
 	}
 	for _, t := range out.Tables {
 		text := func() ([]byte, error) { // with all columns, however wide

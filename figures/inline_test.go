@@ -41,7 +41,7 @@ func TestInlineFiguresStateTheNumbersOfTheirPoints(t *testing.T) {
 	if fine := regexp.MustCompile(` d="[^"]*[0-9]\.[0-9]{2}`).FindString(got); fine != "" {
 		t.Errorf("a path has a number finer than a tenth of a point: %.80s", fine)
 	}
-	file, err := f.svg()
+	file, err := f.layout().svg()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func TestPointsOffTheAxis(t *testing.T) {
 	}
 	m = m.changed(func(r *bench.Result) { r.KS, r.Diverged = 1, true })
 	f := figureOf(t, p, m)
-	if svg, err := f.svg(); err != nil || strings.Contains(string(svg), "NaN") || !strings.Contains(f.Caption, "have no place") {
+	if svg, err := f.layout().svg(); err != nil || strings.Contains(string(svg), "NaN") || !strings.Contains(f.Caption, "have no place") {
 		t.Errorf("the figure of diverged chains has coordinates that are no numbers, or caption %q lacks a note; error %v", f.Caption, err)
 	}
 }

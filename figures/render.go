@@ -325,13 +325,8 @@ func (l layout) render(c interface {
 // alone, whose texts are so wide that entries of a legend overlap; its condensed cut fits.
 const fallbackFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,'Nimbus Sans','DejaVu Sans Condensed',sans-serif;"
 
-// svg returns the figure as an SVG file. Text stays text, which browsers search and select, in a
-// font that the viewer must have.
-func (f *Figure) svg() ([]byte, error) {
-	return f.layout().svg()
-}
-
-// svg renders as a file does and as a page embeds it.
+// svg renders an SVG file, which Inline makes part of a page. Text stays text, which browsers
+// search and select, in a font that the viewer must have.
 func (l layout) svg() ([]byte, error) {
 	out, err := l.render(vgsvg.New(l.total.X, l.total.Y))
 	// vgsvg names the one font that it was given.
