@@ -194,8 +194,7 @@ func (x *evaluation) means() Finding {
 		x.scale = asShare
 	case bench.DistanceStatistic:
 		if rows.Varies("dataset") {
-			why := "rows of more than one data set: a published number is of one"
-			return Finding{Verdict: NotDecided, Summary: why}
+			return undecided("rows of more than one data set: a published number is of one")
 		}
 		fallthrough
 	default:
@@ -243,8 +242,8 @@ func (x *evaluation) slopes() Finding {
 		x.add(line.Rows()[0], slope, x.ofDistance()*moved)
 	}
 	if len(x.values) == 0 {
-		why := fmt.Sprintf("no line has %d steps or more with a number above 0", fewestSteps)
-		return Finding{Verdict: NotDecided, Summary: why}
+		const why = "no line has %d steps or more with a number above 0"
+		return undecided(fmt.Sprintf(why, fewestSteps))
 	}
 	return x.interval()
 }

@@ -310,8 +310,11 @@ const (
 // unavailable is the finding where there is no evidence yet, with the command that makes
 // it.
 func unavailable(command string) Finding {
-	return Finding{Verdict: NotDecided, Summary: "no results yet: run " + command}
+	return undecided("no results yet: run " + command)
 }
+
+// undecided is the finding where the rows do not decide, for a reason.
+func undecided(why string) Finding { return Finding{Verdict: NotDecided, Summary: why} }
 
 // holds is the verdict on a condition that decides: on numbers without scatter, for which
 // there is nothing between holding and not holding.

@@ -224,10 +224,10 @@ func (x *evaluation) remarks() (text string) {
 // it is not that no chain is judged by a good reference.
 func (x *evaluation) nothing() Finding {
 	if len(x.left) > 0 {
-		return Finding{Verdict: NotDecided, Summary: "no chains are left to compare"}
+		return undecided("no chains are left to compare")
 	}
 	if x.ID != "" { // of a user's study
-		return Finding{Verdict: NotDecided, Summary: "no rows yet that the claim selects"}
+		return undecided("no rows yet that the claim selects")
 	}
 	if study := x.study(); slices.Contains(bench.Later(), study) {
 		return unavailable("hambench run " + study)
@@ -627,8 +627,7 @@ func (x *evaluation) ratios() Finding {
 		if len(found) > 0 {
 			return x.each("ratio", "ratios", found)
 		}
-		why := "no two numbers above their resolution differ in what is compared alone"
-		return Finding{Verdict: NotDecided, Summary: why}
+		return undecided("no two numbers above their resolution differ in what is compared alone")
 	}
 	pairs := x.pairs()
 	x.over(x.selected)

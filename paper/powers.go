@@ -82,8 +82,7 @@ func (x *evaluation) powers(of func(step, friction float64) float64) Finding {
 	}
 	switch {
 	case len(found) == 0:
-		why := "no line has points above 0 at enough steps and frictions"
-		return Finding{Verdict: NotDecided, Summary: why}
+		return undecided("no line has points above 0 at enough steps and frictions")
 	case x.exact():
 		return x.each("power", "powers", found)
 	}
