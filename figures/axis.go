@@ -48,7 +48,8 @@ func (a axis) shows(x float64) bool {
 // clamp returns the value on the axis that is nearest to x.
 func (a axis) clamp(x float64) float64 { return min(max(x, a.Low), a.High) }
 
-// padded widens the axis by a fraction of its length on both sides.
+// padded widens the axis by a fraction of its length on both sides: by a factor if it is
+// logarithmic.
 func (a axis) padded(fraction float64) axis {
 	a.Low, a.High = a.at(-fraction), a.at(1+fraction)
 	return a
@@ -117,6 +118,8 @@ const leastLabels = 3
 func logTicks(low, high float64, length vg.Length, vertical bool) []plot.Tick {
 	var ticks []plot.Tick
 	var taken [][2]vg.Length // by labels
+	// One pass over the decades for each mantissa: labels of powers of ten get their places first,
+	// and those of later mantissas what is left.
 	for i, mantissa := range mantissas {
 		if i >= 3 && (len(taken) >= leastLabels || high >= 10*low) {
 			break
@@ -127,12 +130,12 @@ func logTicks(low, high float64, length vg.Length, vertical bool) []plot.Tick {
 				continue
 			}
 			t := plot.Tick{Value: x}
-			extent := vg.Length(tickSize)
+			extent := vg.Length(tickSize) // of the label along the axis
 			if !vertical {
 				extent = sans(tickSize, ink).Width(decimal(x))
 			}
 			middle, half := length*vg.Length(math.Log(x/low)/math.Log(high/low)), extent/2+3
-			from, to := middle-half, middle+half
+			from, to := middle-half, middle+half // with 3 points of space at both ends
 			overlaps := func(o [2]vg.Length) bool { return from < o[1] && o[0] < to }
 			if from >= -overhang && to <= length+overhang && !slices.ContainsFunc(taken, overlaps) {
 				t.Label = decimal(x)
@@ -173,6 +176,8 @@ func power(mantissa float64, k int) float64 {
 // linearTicks returns ticks at round values within [low, high], about n of them: at multiples
 // of 1, 2 or 5 times a power of ten.
 func linearTicks(low, high float64, n int) []plot.Tick {
+	// The step is the smallest of the round ones that is not below three quarters of what n ticks
+	// would have, so that there may be a third more of them.
 	raw := (high - low) / float64(n)
 	k := int(math.Floor(math.Log10(raw)))
 	step := power(1, k)
@@ -182,6 +187,8 @@ func linearTicks(low, high float64, n int) []plot.Tick {
 		}
 	}
 	var ticks []plot.Tick
+	// Products do not accumulate rounding errors as sums would. Labels are rounded to the digits of
+	// the step, and the tolerance keeps a tick that lies at high.
 	for i := math.Ceil(low / step); i*step <= high*(1+1e-12); i++ {
 		label := strings.Replace(decimal(scalar.Round(i*step, max(0, -k))), "-", "−", 1)
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: label})

@@ -98,6 +98,7 @@ func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
 	for _, l := range lines {
 		g.names = append(g.names, c.name(l.Rows()[0]))
 	}
+	// Columns are those of all rows: a row that lacks one has an empty place there.
 	columns := t.Sort(c.columns...).GroupBy(c.columns...)
 	for _, column := range columns {
 		g.columnsOf = append(g.columnsOf, column.Rows()[0])
@@ -141,13 +142,14 @@ func (g *grid) point(t *table.Table, line int) point {
 	p := point{Table: t, line: line, x: g.at(t)}
 	var finite []float64
 	for _, r := range t.Rows() {
+		// NaN, which is not equal to itself, has no part either: the row has no such value.
 		if y := g.y(r); y == y && !r.Get("diverged").Truth() {
 			finite = append(finite, y)
 		}
 	}
 	p.mean, p.sd = stat.MeanStdDev(finite, nil)
 	p.low, p.y, p.high = spread(finite)
-	if g.err != nil {
+	if g.err != nil { // points then have one row
 		e := g.err(t.Rows()[0])
 		p.low, p.high = p.y-e, p.y+e
 	}
@@ -163,6 +165,7 @@ func spread(values []float64) (low, median, high float64) {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
 	x := slices.Sorted(slices.Values(values))
+	// The two middle ones are the same for an odd number.
 	return x[0], (x[(n-1)/2] + x[n/2]) / 2, x[n-1]
 }
 
@@ -170,7 +173,8 @@ func spread(values []float64) (low, median, high float64) {
 // no column that says so.
 func present(t *table.Table) *table.Table { return t.Where("missing", false, nil) }
 
-// finite are the rows of chains that did not diverge, and exact rows with a stationary law.
+// finite are the rows of chains that did not diverge, and exact rows with a stationary law: those
+// whose spectral radius is not 1 or more. Rows of cells have no radius, which is NaN here.
 func finite(t *table.Table) *table.Table {
 	return t.Filter(func(r table.Row) bool {
 		return !r.Get("diverged").Truth() && !(r.Number("radius") >= 1)

@@ -51,6 +51,8 @@ func (s *curve) addCrossing(corners ...[3]float64) {
 	crossed := false
 	for k, p := range corners {
 		q := corners[(k+1)%3]
+		// A corner at 0 counts as positive, so that a contour through it crosses two sides, not
+		// one or three.
 		if (p[2] >= 0) != (q[2] >= 0) { // the side is crossed at a fraction t of its length
 			t := p[2] / (p[2] - q[2]) // 0 at p, 1 at q
 			s.X, s.Y = append(s.X, p[0]+t*(q[0]-p[0])), append(s.Y, p[1]+t*(q[1]-p[1]))

@@ -217,7 +217,8 @@ func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Reco
 // that is no larger than what round-off and truncation make of θ's moments: of them the rows
 // of errors at the same step tell, which are joined from all rows of the study.
 func (q quantity) value(all *table.Table) func(table.Row) float64 {
-	// A law and the errors of its moments have the job, the scheme and the step in common.
+	// A law and the errors of its moments have the job, the scheme and the step in common. Of the
+	// moments of θ the one that is resolved worst counts.
 	at := []string{"key", "scheme", "h"}
 	least := make(map[table.Key]float64)
 	moments := new(table.Table) // only laws need them
@@ -346,6 +347,7 @@ func sameLines(a, b []*facet) bool {
 		if a == nil || b == nil {
 			return a == b
 		}
+		// A line that was not computed, which is nil, is like none that was.
 		return slices.EqualFunc(a.lines, b.lines, func(a, b []point) bool {
 			return near(a, b, alike)
 		})
@@ -372,7 +374,8 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	f.addSlopes(q.legend, y.Lost)
 	// What all figures of exact errors say, then what this one shows.
 	f.Caption = "Computed without Monte Carlo. " + q.caption
-	// Two lines lie on each other if they are apart by less than half the width of one.
+	// Two lines lie on each other if they are apart by less than half the width of one. On the
+	// logarithmic axis, whose whole length is dataHeight, that distance is a ratio of values.
 	width := math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.height))
 	name := func(row int) string { return bench.TextOf(of, g.rowsOf[row]) }
 	var used []string // terms that notes use, and that the caption explains
@@ -515,6 +518,7 @@ func (q quantity) ranges(g *grid, width float64) (x, y axis) {
 func slopes(x, y axis, powers ...float64) []curve {
 	var out []curve
 	for _, p := range powers {
+		// The line begins at (from, y.High): y = y.High (x/from)^p.
 		from := x.High
 		if p < 0 {
 			from = x.Low
@@ -532,6 +536,7 @@ func (q quantity) guides(x, y axis) []curve {
 	if q.bound == nil {
 		return out
 	}
+	// The bound need not be monotone: where it is beyond the panel, it is left out.
 	line := curve{Name: "slopes", Style: dotted(0.6)}
 	for _, at := range floats.LogSpan(make([]float64, 100), x.Low, x.High) {
 		if b := q.bound(at); b >= y.Low && b <= y.High {

@@ -79,7 +79,7 @@ type Output struct {
 // file is a file of a study: its name, and what makes its bytes.
 type file struct {
 	name   string
-	encode func() ([]byte, error)
+	encode func() ([]byte, error) // called by Draw: Make encodes nothing
 }
 
 // Draw makes one study's figures and tables and writes their files. Missing
@@ -195,9 +195,12 @@ func drawPrecision(d *drawing) error {
 	})
 }
 
-// drawing is a study's figures and tables in the making.
+// drawing is a study's figures and tables in the making. Makers append to out, and call note and
+// file for what stands beside figures and tables.
 type drawing struct {
 	Drawer
+	// plan is the study's, under the name of the figure that is drawn: a second figure of the
+	// study changes its ID.
 	plan   bench.Plan
 	rows   *table.Table // all that the store has for the plan
 	cells  *table.Table // those of its cells, missing ones included

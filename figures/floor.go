@@ -32,9 +32,10 @@ func newFloor(p *facet, ofX bench.Setting, measured map[table.Key]float64) floor
 		f.along = make([]map[float64]float64, len(p.lines))
 	}
 	for i, line := range p.lines {
+		// Chains at several steps have one floor, which counts once.
 		seen := make(map[table.Key]bool)
 		for _, at := range line {
-			before := len(f.lines[i])
+			before := len(f.lines[i]) // what follows is of this point
 			for _, r := range at.Rows() {
 				key := r.Key(paper.FloorColumns...)
 				if v, ok := measured[key]; ok && !seen[key] {
@@ -184,6 +185,7 @@ func (s *sampled) leaving(p *facet) string {
 		if len(finite) == 0 || s.most == 1 || math.IsNaN(highest) || s.floors[p].along != nil {
 			continue
 		}
+		// From the last point back, as long as the lowest chain is above the highest of the floor.
 		from := len(finite)
 		for from > 0 && finite[from-1].low > highest {
 			from--

@@ -45,6 +45,7 @@ func (f *Figure) Inline() (template.HTML, error) {
 	}
 	// What is before the drawing's group is the head of an SVG file.
 	_, svg, _ = bytes.Cut(svg, []byte("<g "))
+	// The end tag of the file's element goes too: the page's element has tips behind the group.
 	svg = bytes.TrimSuffix(bytes.TrimSpace(svg), []byte("</svg>"))
 	// Fonts and the ground are the page's, in light and in dark.
 	svg = fontStyle.ReplaceAll(svg, nil)

@@ -64,6 +64,8 @@ func (l layout) plot(p *panel, labelX, labelY bool) *plot.Plot {
 	apply(&out.X, p.X, p.X.place(dataWidth(l.width), false), labelX)
 	shown, ticks := p.Y, k.grid
 	if p.Y.Lost != "" {
+		// The data's part of the height is that from Low to High, so that a fraction of it beyond
+		// 1 is a place in the strip.
 		without := height - stripHeight
 		strip := plot.Tick{Value: p.Y.at((without + stripMiddle) / without), Label: p.Y.Lost}
 		ticks = append(slices.Clip(ticks), strip)
@@ -209,7 +211,8 @@ func (k canvas) lost(c *draw.Canvas, s curve, x func(float64) vg.Length) {
 			room, last = min(room, math.Abs(float64(x(v))-last)), float64(x(v))
 		}
 	}
-	// All lanes fit between two places, and none goes beyond the panel at its edges.
+	// All lanes fit between two places, and none goes beyond the panel at its edges. Of the room
+	// between two places 15 % stay free, so that bars of neighbours are told apart.
 	pitch := min(vg.Length(room)*0.85, 2*(edge-3)) / vg.Length(max(1, len(k.lanes)))
 	for i, share := range s.Lost { // nil where nothing can be lost
 		if share > 0 && k.X.shows(s.X[i]) {
@@ -243,7 +246,7 @@ func drawShare(c *draw.Canvas, col colour, middle vg.Point, width, height vg.Len
 		Min: vg.Point{X: middle.X - width/2, Y: middle.Y - height/2},
 		Max: vg.Point{X: middle.X + width/2, Y: middle.Y + height/2},
 	}
-	c.SetColor(col&^0xff | 0x38)
+	c.SetColor(col&^0xff | 0x38) // the same colour, at an opacity of a fifth
 	c.Fill(box.Path())
 	box.Max.Y = box.Min.Y + height*vg.Length(share)
 	c.SetColor(col)
@@ -273,6 +276,7 @@ func (s style) mark(c *draw.Canvas, at vg.Point) {
 		r *= 1.45
 	}
 	p := circle(at, r)
+	// A polygon takes the place of the circle: its corners are in units of the radius.
 	if corners != nil {
 		p = nil
 		for _, q := range corners {

@@ -48,9 +48,12 @@ func paletted(from *image.RGBA) *image.Paletted {
 	})
 	weights, far := make([]int, len(colours)), make([]int, len(colours))
 	for i, c := range colours {
-		weights[i], far[i] = counts[c], 1<<20 // from nothing
+		weights[i], far[i] = counts[c], 1<<20 // from nothing: more than 3·255², the most there is
 	}
 	// The next colour is the one whose pixels are farthest, in sum of squares, from those chosen.
+	// Without any chosen this is the most frequent one. far and nearest hold, for each colour, the
+	// square of its distance to the palette and the place of its nearest colour there; a colour
+	// that is chosen has distance 0 and is not chosen again.
 	var palette color.Palette
 	nearest := make(map[color.RGBA]uint8)
 	for len(palette) < min(paletteSize, len(colours)) {

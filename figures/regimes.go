@@ -287,7 +287,9 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	if err != nil {
 		panic(err) // it is built in
 	}
-	const fine = 400 // of the axis
+	// The map has no study's numbers: a regime depends on Kηω and C/ω alone, so that K = 2 and
+	// ω = 1 stand for all. Bounds lie where it changes between two of fine + 1 places of the axis.
+	const fine = 400
 	regime := func(i int, friction float64) minibatch.Regime {
 		return scheme.Regime(2, x.at(float64(i)/fine)/2, 1, friction)
 	}
@@ -307,7 +309,8 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 			}
 		}
 	}
-	first := make(map[minibatch.Regime][2]int) // indices on the lower edge
+	// Each regime has one interval of the lower edge: the first and the last index are its ends.
+	first := make(map[minibatch.Regime][2]int)
 	for i := range fine + 1 {
 		r := regime(i, y.Low)
 		if _, ok := first[r]; !ok {
@@ -325,10 +328,12 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 			words = append(words, word{math.Sqrt(from * to), y.at(0.05), string(r)})
 		}
 	}
-	// Below C/ω = Kηω the law of orders is less than what is left of the heat.
+	// Below C/ω = Kηω the law of orders is less than what is left of the heat. At the lower edge
+	// friction decides nothing, so that the bound of orders is that of Kηω alone.
 	corner := orders.X[0]
 	rest := curve{Name: "orders | rest of heat", Style: look,
 		X: []float64{x.Low, corner}, Y: []float64{x.Low, corner}}
+	// The lower edge of the region of orders is the rest of heat's, and its name goes to the left.
 	words = append(words, word{words[0].X, y.at(0.05), "rest of heat"})
 	words[0].X, words[0].Y = x.at(0.07), math.Sqrt(corner) // left of the places
 	words = append(words, word{1.65, y.at(0.95), "Kηω = 1"})
@@ -417,6 +422,8 @@ func (d *drawing) exponents(all *table.Table) {
 	excess := func(r table.Row) float64 { return r.Number("excess") }
 	by := []string{"kind", "regime", "scheme"}
 	for _, g := range all.Sort(by...).GroupBy(by...) {
+		// The mean over data sets, each of which counts once: by the means over its numbers of
+		// batches. Of exact errors a problem is a data set.
 		var mean paper.Powers
 		var steps, frictions []float64 // of a data set each
 		for _, set := range g.GroupBy("name") {

@@ -87,7 +87,7 @@ func (f *Figure) layout() layout {
 // rowHeight is that of a row of panels: what the figure asks for, or more where the label of the
 // vertical axes would not fit beside the rows that it is for.
 func (l layout) rowHeight() vg.Length {
-	_, ys := l.labels()
+	_, ys := l.labels() // one for all rows, or one for each
 	height := vg.Length(l.height)
 	for _, y := range ys {
 		rows := vg.Length(len(l.panels) / len(ys))
@@ -251,7 +251,7 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 func (l layout) repeats(j, i, down, across int) bool {
 	p := l.panels[j][i]
 	for j, i = j+down, i+across; j < len(l.panels) && i >= 0; j, i = j+down, i+across {
-		if q := l.panels[j][i]; q != nil {
+		if q := l.panels[j][i]; q != nil { // equal axes have equal ticks
 			return down > 0 && q.X == p.X || across < 0 && q.Y == p.Y
 		}
 	}
@@ -351,6 +351,8 @@ func joinPaths(svg []byte) []byte {
 		}
 		style = nil
 	}
+	// A match is m[0]:m[1], its data m[2]:m[3], its style m[4]:m[5]; end is where the last one
+	// ended.
 	for _, m := range svgPath.FindAllSubmatchIndex(svg, -1) {
 		next := svg[m[4]:m[5]]
 		if m[0] != end || !bytes.Equal(next, style) || bytes.Contains(next, []byte("opacity")) {

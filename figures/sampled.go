@@ -69,6 +69,8 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		},
 	}
 	s.grid = c.arrange(cells, nil)
+	// How many rows points have is known once they are arranged. Of one row each the band is its
+	// standard error, which the points of a second arrangement take.
 	if s.most == 1 && s.shown.Error != "" { // replicates show their scatter
 		c.err = func(r table.Row) float64 { return r.Number(s.shown.Error) }
 		s.grid = c.arrange(cells, nil)
@@ -101,6 +103,7 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 	if s.ofLines, err = bench.LookupSettings(spec.Lines, cells); err != nil {
 		return err
 	}
+	// x names an observation, the step relative to the largest stable one, or a setting.
 	// Under an observed x the steps tell the points of a line apart: what is observed at one
 	// step is averaged, too.
 	x := cmp.Or(spec.X, "step")

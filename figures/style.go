@@ -56,10 +56,10 @@ const brightest = 0.7
 // interpolate returns the opaque colour at t in [0, 1] between the stops.
 func interpolate(stops []colour, t float64) colour {
 	at := min(max(t, 0), 1) * float64(len(stops)-1)
-	i := min(int(at), len(stops)-2)
-	f := at - float64(i)
+	i := min(int(at), len(stops)-2) // the stop below
+	f := at - float64(i)            // the weight of the one above
 	var out colour
-	for shift := 8; shift <= 24; shift += 8 {
+	for shift := 8; shift <= 24; shift += 8 { // blue, green, red: each channel by itself
 		a, b := float64(stops[i]>>shift&0xff), float64(stops[i+1]>>shift&0xff)
 		out |= colour(math.Round(a*(1-f)+b*f)) << shift
 	}
@@ -84,6 +84,8 @@ var dashings = [][]float64{
 // categorical returns the i-th style for unordered names. After one round the
 // colours repeat, with other dashes and markers.
 func categorical(i int) style {
+	// Palette, dashes and markers have 10, 7 and 7 entries: within a round the pairs of the latter
+	// repeat after seven, beside another colour.
 	shift := 2 * (i / len(palette))
 	return style{
 		Color: palette[i%len(palette)], Width: lineWidth,

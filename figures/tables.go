@@ -319,6 +319,9 @@ func means(t *table.Table, observations []bench.Observation) []entry {
 
 // level holds the cells of one row of a table that have one combination of values of the
 // settings that columns differ in.
+//
+// The row's own cells at that level are the table: levels of a row are as many as the whole table
+// has, in one order.
 type level struct {
 	name, label  string // of the values, for programs and for people
 	*table.Table        // empty where the row has no such cell
@@ -597,6 +600,7 @@ func inDeviations(x float64) string {
 // splitsEntry counts the chains of a group, one per split or seed, and those that diverged,
 // which are among them. A minor one is left out where room is short.
 func splitsEntry(minor int, t *table.Table) entry {
+	// lost counts diverged chains here: cells have no spectral radius.
 	text, diverged := strconv.Itoa(t.Len()), lost(t)
 	if diverged > 0 {
 		text += fmt.Sprintf(" (%d diverged)", diverged)

@@ -45,11 +45,14 @@ func inRows(panels []*panel, columns int) [][]*panel {
 	return slices.Collect(slices.Chunk(panels, columns))
 }
 
-// axis is an axis of a panel.
+// axis is an axis of a panel. It is compared by ==: panels with equal axes share the labels of
+// their ticks.
 type axis struct {
+	// Unit stands behind the label, in parentheses; "" for a number without one.
 	Label, Unit string
-	Low, High   float64
-	Log         bool
+	// Low and High are the values at the ends, in the unit of the data, above 0 if Log is set.
+	Low, High float64
+	Log       bool
 	// Ticks is about how many ticks a linear axis has; Powers labels a
 	// logarithmic one at powers of ten.
 	Ticks  int
@@ -65,7 +68,9 @@ type axis struct {
 type curve struct {
 	Name  string // of its entry in the legend
 	Style style
-	X, Y  []float64
+	// X and Y are of one length, in the units of the axes. Lines are drawn in their order, which
+	// need not ascend: contours and paths have any.
+	X, Y []float64
 	// Low and High are the edges of a band; nil without one.
 	Low, High []float64
 	// Lost are the shares of the chains at each point that diverged or have no
@@ -75,7 +80,7 @@ type curve struct {
 
 // word is a text at a place of a panel.
 type word struct {
-	X, Y float64
+	X, Y float64 // the middle of its baseline, in the units of the axes
 	Text string
 }
 
@@ -96,7 +101,8 @@ type legendEntry struct {
 	Lost  float64 // a bar for this share of lost chains
 }
 
-// density is a log-density on a rectangular grid, Value[j*len(X)+i] at (X[i], Y[j]).
+// density is a log-density on a rectangular grid, Value[j*len(X)+i] at (X[i], Y[j]), up to a
+// constant. X and Y ascend in equal steps.
 type density struct {
 	X, Y, Value []float64
 }
@@ -175,6 +181,7 @@ func fieldText(f any) string {
 
 // json returns an array with an object for each row.
 func (r Records) json() ([]byte, error) {
+	// A map's keys are written in alphabetical order, whatever the order of the columns is.
 	objects := make([]map[string]any, len(r.Rows))
 	for i, row := range r.Rows {
 		objects[i] = make(map[string]any)

@@ -193,7 +193,7 @@ func chains(t *table.Table) *table.Table {
 	seen := make(map[string]bool)
 	there := t.Where("record", bench.CellRecord).Where("missing", false)
 	return there.Filter(func(r table.Row) bool {
-		key := r.Text("key")
+		key := r.Text("key") // of the job, equal in all studies that ask for it
 		again := seen[key]
 		seen[key] = true
 		return !again
@@ -248,6 +248,7 @@ func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Tab
 
 // add adds a record: who made it, when, and how long that took.
 func (m *Provenance) add(r store.Record) {
+	// Lists are of different values each, so that the order of the map does not matter.
 	for to, text := range map[*[]string]string{
 		&m.Commits: r.Made.Commit, &m.Machines: r.Made.Machine.String(), &m.Versions: r.Made.Go,
 	} {
