@@ -348,7 +348,7 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 // stayed finite. Distances have the self-distance of the row's references, which is the same for
 // all levels, the chains that diverged and, of two levels, their difference. Two are alike if
 // both are right, and not if one of them is or if more diverged; null if none is right, since
-// nothing says how wrong chains scatter, or if one has no chain.
+// nothing says how wrong chains scatter, if it is not decided of both, or if one has no chain.
 func compared(row *table.Table, of []level, observations []bench.Observation) (out []entry) {
 	for _, o := range observations {
 		var means []float64 // by level; NaN where no chain has one
@@ -381,7 +381,7 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 			switch there := of[0].Len() > 0 && of[1].Len() > 0; {
 			case there && lost(of[0].Table) != lost(of[1].Table):
 				alike.text, alike.fields = yesNo(false), []any{false}
-			case there && decidedA && decidedB && a != b, there && a && b:
+			case there && decidedA && decidedB && (a || b):
 				alike.text, alike.fields = yesNo(a && b), []any{a && b}
 			}
 		}
