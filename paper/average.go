@@ -75,6 +75,9 @@ func (x *evaluation) replicateMeans() (means []float64) {
 // referenceVariance is the variance of the mean over replicates by the references' own
 // errors, which are taken for standard deviations, independent between references.
 func (x *evaluation) referenceVariance() (sum float64) {
+	// With R replicates, of n_i numbers each, the mean moves by Σ_i s_ij/(n_i R) if the distances
+	// to reference j move by its error, s_ij being the shift of replicate i. The variance is the
+	// sum of the squares over the references.
 	moved := make(map[string]float64)
 	for _, name := range slices.Sorted(maps.Keys(x.values)) { // sums in one order
 		of := x.values[name]
@@ -106,6 +109,7 @@ func (x *evaluation) interval() Finding {
 // numbers each is of. The interval is of numbers as they were averaged; the scale makes
 // them numbers as people read them, such as a ratio of its logarithm.
 func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
+	// Every scale is monotone: the ends of an interval become its ends.
 	e.value, e.low, e.high = x.scale(e.value), x.scale(e.low), x.scale(e.high)
 	n, over := len(means), x.replicates()
 	// The names are those of means, in the same order.
@@ -227,6 +231,8 @@ func (x *evaluation) slopes() Finding {
 	rows := x.finite(x.selected)
 	x.over(rows)
 	for _, line := range rows.GroupBy(append([]string{"split"}, chainColumns...)...) {
+		// If a distance v moves by d, its logarithm moves by d/v: the slope then moves by d times
+		// that of 1/v.
 		var h, y, inverse []float64
 		for _, at := range line.GroupBy("h") {
 			if v := x.mean(at.Table); v > 0 {
@@ -264,7 +270,8 @@ func (x *evaluation) excessRatios(pairs []table.Pair) Finding {
 }
 
 // fiellerOf is the ratio of the means of both sides over replicates, and that of each. The
-// numbers of the left side stay added.
+// numbers of the right side stay added, which are as many as those of the left one. A reference
+// moves both sides of a pair by the same, so that their shifts are equal, too.
 func (x *evaluation) fiellerOf(pairs []table.Pair) (e estimate, ratios []float64) {
 	sides := [2][]float64{}
 	for i := range sides {
@@ -320,7 +327,7 @@ func (x *evaluation) worse() Finding {
 		for _, p := range line {
 			left, right := anyDiverged(p.Left), anyDiverged(p.Right)
 			difference := x.mean(p.Left) - x.mean(p.Right)
-			share, own := 0.5, 0.0
+			share, own := 0.5, 0.0 // a tie; own is how far the reference may be off
 			if e := p.Left.Rows()[0].Number("reference_error"); e > 0 {
 				own = x.ofDistance() * e
 			}

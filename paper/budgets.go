@@ -31,6 +31,7 @@ func (x *evaluation) rivals() (out []rivalry) {
 	// Of rows that two studies have, the first counts.
 	for _, g := range x.selected.GroupBy(append(on, compared...)...) {
 		r := rivalry{choice: g.Rows()[0]}
+		// Numbers that are NaN are not below any: such rivals are passed over.
 		least, alone := inf, true // alone: there is no rival but the choice itself
 		if of := others[r.choice.Key(on...)]; of != nil {
 			for _, o := range of.Rows() {

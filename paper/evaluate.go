@@ -110,7 +110,7 @@ func newEvidence(rows *table.Table) *evidence {
 	for _, r := range rows.Rows() {
 		n, ks, by := r.Number("checks_failed"), r.Number("ks"), r.Text("oracle")
 		switch {
-		case n == n:
+		case n == n: // a chain with diagnostics, whose failed checks are those of its split
 			e.failures[r.Key("dataset", "split")] = n
 		case r.Text("record") == bench.CheckRecord && r.Text("check") != oracle.OwnErrorCheck:
 			e.failures[r.Key("oracle")] += 1 - indicator(r.Get("pass").Truth())
@@ -537,6 +537,7 @@ func (x *evaluation) compared() (lines [][]table.Pair) {
 		sides *= len(values)
 	}
 	over := slices.Collect(maps.Keys(x.Over))
+	// First lines are joined, then the steps of each: a line of pairs is what At chooses from.
 	for _, line := range table.Join(x.selected, x.rows(x.denominators()), x.shared()...) {
 		var whole []table.Pair
 		for _, p := range table.Join(line.Left, line.Right, "h") {
@@ -566,7 +567,7 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 			case left: // both diverged: the step is too large for either
 			case x.At == "" || kept == nil:
 				kept = append(kept, p)
-			case (stepOf(p) > stepOf(kept[0])) == (x.At == "largest"):
+			case (stepOf(p) > stepOf(kept[0])) == (x.At == "largest"): // steps differ within a line
 				kept[0] = p
 			}
 		}

@@ -122,7 +122,8 @@ func quasiSymplecticBetter(of []*evaluation) Finding {
 // units of that variance, with the full batch 0 but for round-off. The second case has the
 // paper's own experiment, for comparison.
 func toyLaw(of []*evaluation) Finding {
-	const posterior = 1. / 3 // σ_l²
+	// σ_l² = 1/(1/σ_θ² + n/σ_x²) of the paper's toy example.
+	const posterior = 1. / 3
 	var f Finding
 	errs := make(map[string]float64)
 	for _, g := range of[0].selected.GroupBy("scheme") {
@@ -230,6 +231,7 @@ func growth(of []*evaluation, expected func(k float64) float64) Finding {
 	if len(x) < 3 {
 		return of[0].nothing()
 	}
+	// The last number of the summary is the constant over what is expected, as a geometric mean.
 	_, slope := stat.LinearRegression(x, y, nil, false)
 	f.Verdict = holds(of[0].holds(slope))
 	f.Summary = sprint(of[0].Summary, slope, ks[0], ks[len(ks)-1],

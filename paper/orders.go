@@ -123,6 +123,7 @@ func sameErrors(a, b table.Group) bool {
 		if p.Right.Len() == 0 {
 			return false
 		}
+		// NaN, of an unstable step, equals NaN alone: both laws must be unstable there.
 		v, w := resolved(p.Left.Rows()[0]), resolved(p.Right.Rows()[0])
 		if v != w && !(math.Abs(v-w) <= 1e-9*v) && (v == v || w == w) {
 			return false

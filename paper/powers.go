@@ -42,6 +42,8 @@ func PowersOf(rows *table.Table, number func(table.Row) float64,
 		return p, false
 	}
 	x, y := mat.NewDense(p.Points, 3, design), mat.NewVecDense(p.Points, logs)
+	// Of log y = c + a log η + b log C the normal equations are 3 × 3, and their inverse is needed
+	// for the variances of a and b.
 	var normal, inverse mat.Dense
 	normal.Mul(x.T(), x)
 	if inverse.Inverse(&normal) != nil { // nearly singular is singular here

@@ -29,6 +29,7 @@ func allConverge(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed, Summary: exact.Summary, Numbers: exact.Numbers}
 	line := []string{"dataset", "split", "seed", "integrator"}
 	for _, batch := range sampled.selected.Sort("batch").GroupBy("batch") {
+		// Each batch size is an evaluation of its own, with its own replicates.
 		x := *sampled
 		x.values = make(map[string]*replicate)
 		size, number := batch.Get("batch").String(), x.number
@@ -146,6 +147,8 @@ func frictionRange(of []*evaluation) Finding {
 	for _, of := range x.frictions() {
 		friction := func(i int) float64 { return of[i].row.Number("friction") }
 		width, last := 0.0, len(of)-1
+		// Half of the way to either neighbour: log₁₀ of (C_{i+1}/C_{i−1}), halved. At both ends of
+		// the grid there is one neighbour, and half of the way to it.
 		for i, a := range of {
 			decades := math.Log10(friction(min(i+1, last)) / friction(max(i-1, 0)))
 			width += indicator(a.acceptable) * decades / 2
