@@ -67,6 +67,7 @@ func widths(s datasets.Shape, o Options) []int {
 // networkDim returns Σ_l (D_l + 1) D_{l+1}, the number of weights and biases.
 func networkDim(s datasets.Shape, o Options) int {
 	n, w := 0, widths(s, o)
+	// In a loop over w[1:] the index is that of the layer before.
 	for l := range w[1:] {
 		n += (w[l] + 1) * w[l+1]
 	}

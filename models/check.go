@@ -33,7 +33,8 @@ func checkGradient(t Target) error {
 		return usage.Errorf("potential or gradient is not finite at a random position near 0: " +
 			"want finite ones at all positions")
 	}
-	// Both directions are of the length of a draw from N(0, I).
+	// Both directions are of the length of a draw from N(0, I). Along g itself a wrong factor of
+	// the gradient shows, along a random one a wrong element.
 	along := floats.ScaleTo(make([]float64, d), math.Sqrt(float64(d))/max(size, 1e-300), g)
 	for _, v := range [][]float64{v, along} {
 		slope := floats.Dot(g, v)
@@ -63,6 +64,7 @@ func differs(t Target, theta, v []float64, slope, size float64) (want float64, o
 	for _, e := range checkSteps {
 		up := t.Potential(floats.AddScaledTo(at, theta, e, v))
 		down := t.Potential(floats.AddScaledTo(at, theta, -e, v))
+		// The potential's own rounding, some 10⁻¹⁶ |U| over e, counts besides the gradient's size.
 		now, tolerance := (up-down)/(2*e), checkTolerance*(size+math.Abs(up)*1e-8)
 		if math.Abs(now-slope) <= tolerance {
 			return now, false

@@ -43,8 +43,11 @@ func (crossing) lawOf(m Tempering) law {
 		1/m.Temperature+m.Localisation)
 }
 
-// crossingLaw is ∝ exp(−s(ab)²/2 − γ(a² + b²)/2). b given a is normal, and with
-// a = √(γ/s) sinh t the density of t is ∝ exp(−(γ²/2s) sinh² t), which trapezoids integrate.
+// crossingLaw is ∝ exp(−s(ab)²/2 − γ(a² + b²)/2). b given a is normal with variance
+// 1/(sa² + γ), so that a has the density ∝ exp(−γa²/2)/√(sa² + γ). With a = √(γ/s) sinh t the
+// root is √γ cosh t and cancels the derivative of a: the density of t is
+// ∝ exp(−(γ²/2s) sinh² t). It is analytic and vanishes at both ends, so that sums over equal
+// steps converge faster than any power of the step.
 type crossingLaw struct {
 	s, gamma float64
 	scale    float64   // √(γ/s)
@@ -58,6 +61,7 @@ const (
 
 func newCrossingLaw(s, gamma float64) *crossingLaw {
 	l := &crossingLaw{s: s, gamma: gamma, scale: math.Sqrt(gamma / s)}
+	// At ±end the exponent (γ²/2s) sinh² t is crossingDepth; nodes are the middles of equal steps.
 	end := math.Asinh(math.Sqrt(2*crossingDepth*s) / gamma)
 	var sum float64
 	for i := range crossingNodes {
@@ -86,6 +90,7 @@ func (l *crossingLaw) mean(f func(t float64) float64) (sum float64) {
 // LearningEstimate is the mean of s(ab)²/2, which tends to the learning coefficient ½ as
 // s/γ² grows, by the multiplicity 2 as slowly as its logarithm.
 func (l *crossingLaw) LearningEstimate() float64 {
+	// Given t the variance of ab is a²/(sa² + γ) = tanh² t/s.
 	return l.mean(func(t float64) float64 { return math.Tanh(t) * math.Tanh(t) / 2 })
 }
 

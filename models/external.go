@@ -156,6 +156,7 @@ func (s *server) greet(ctx context.Context, split *datasets.Split) error {
 // command would fail again.
 func (p *Processes) with(ctx context.Context, command string, split *datasets.Split,
 	ask func(*server) error) {
+	// Splits are compared by their addresses: a Source makes each once.
 	s, err := p.take(command, split)
 	if err == nil && s.split != split {
 		err = s.greet(ctx, split)
@@ -165,7 +166,7 @@ func (p *Processes) with(ctx context.Context, command string, split *datasets.Sp
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil {
+	if err != nil { // the process does not become idle again, and is stopped with the others
 		if ctx.Err() == nil {
 			p.failed = err
 		}
@@ -344,6 +345,7 @@ func (t *external) ask(dst []float64, q modelQuestion, theta []float64) {
 // that cannot be read is a usage error.
 func (t *external) sources() (string, error) {
 	h := sha256.New()
+	// A word that names no readable file, such as an option, adds nothing.
 	words := strings.Fields(t.command)
 	for i, name := range append(words, t.hello.Files...) {
 		if !filepath.IsAbs(name) {

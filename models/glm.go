@@ -14,7 +14,7 @@ type glm struct {
 	dim     int // of θ and of φ
 	layout  rows.Layout
 	phi, y  column
-	weights []float64 // one for each row gathered last
+	weights []float64 // one for each row gathered last; 1 where Gather was given none
 	test    []float64 // row-major, Outputs × dim
 }
 

@@ -45,7 +45,7 @@ type linear struct {
 // newLinear returns a usage error if the posterior's precision is so badly
 // conditioned that its inverse would be inaccurate.
 func newLinear(s *datasets.Split, o Options) (Target, error) {
-	phi, minusY := withOnes, slices.Clone(s.TrainY)
+	phi, minusY := withOnes, slices.Clone(s.TrainY) // the features of inputs, and the −y of glm
 	if s.Features == 1 {
 		phi = cosines
 	}
@@ -298,6 +298,7 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 		t.programs[n].product.Run(t.frame)
 	}
 	r := t.frame[slotResidual][:n]
+	// Rows of a gathered list, which lie behind those of the data, have weights.
 	floats.Scale(rows.Scale/t.variance, r)
 	if first := rows.Lo - t.Rows(); first >= 0 {
 		floats.Mul(r, t.weights[first:first+n])

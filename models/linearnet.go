@@ -29,8 +29,9 @@ type linearNet struct {
 	// moments holds Σ xxᵀ and Σ yxᵀ of the rows of the arrangement, by the rows.
 	moments map[rows.Range]moments
 	squares float64 // Σ |y|²
-	// products[l] is W_l … W_1 at the last position, from l = 1; back and next hold what a
-	// gradient sends back through the layers.
+	// products[l] is W_l … W_1 at the last position, widths[l] × widths[0], from l = 1. back and
+	// next hold what a gradient sends back through the layers: matrices of widths[0] columns and
+	// as many rows as the layer has, of which Gradient swaps one for the other.
 	products   [][]float64
 	back, next []float64
 }
@@ -105,7 +106,7 @@ func newLinearNet(widths []int, rank, n int, v float64) *linearNet {
 // orthogonal draws columns of n normals that are orthogonal to those of x, row-major, and to
 // one another, each with a mean square of 1 (Gram and Schmidt, twice against round-off).
 func orthogonal(rng *rand.Rand, n, columns int, x []float64) []float64 {
-	var basis [][]float64
+	var basis [][]float64 // columns, first those of x
 	for j := range len(x) / n {
 		column := make([]float64, n)
 		for i := range column {
@@ -156,7 +157,7 @@ func (t *linearNet) Arrange(order []int) {
 // of returns the sums over rows, which are kept until the next arrangement.
 func (t *linearNet) of(r Rows) moments {
 	(&rows.Layout{N: len(t.order)}).Check(r)
-	r.Scale = 1
+	r.Scale = 1 // which the sums do not depend on: the key is the rows
 	if m, ok := t.moments[r]; ok {
 		return m
 	}
@@ -211,6 +212,7 @@ func (t *linearNet) product(theta []float64) []float64 {
 
 // Loss returns Σ|Wx − y|²/2v.
 func (t *linearNet) Loss(theta []float64) float64 {
+	// Σ|Wx − y|² is tr(W Σxxᵀ Wᵀ) − 2 tr(W Σxyᵀ) + Σ|y|², whose sums are kept.
 	w, m := t.product(theta), t.of(Rows{Lo: 0, Hi: t.Rows()})
 	in := t.widths[0]
 	wxx := make([]float64, len(w))
@@ -227,6 +229,7 @@ func (t *linearNet) Gradient(g, theta []float64, r Rows) {
 	checkLen(t.Dim(), g)
 	w, m, in := t.product(theta), t.of(r), t.widths[0]
 	scale := r.Scale / t.variance
+	// e is the derivative by W, out × in; of what follows, by the product below each layer.
 	e := t.back[:len(w)]
 	floats.ScaleTo(e, -scale, m.yx)
 	addProduct(e, scale, w, m.xx, len(w)/in, in, in)
@@ -295,7 +298,7 @@ func (t *linearNet) LearningCoefficient() (lambda float64, multiplicity int) {
 		n++
 	}
 	a := sum - ((sum+n-1)/n-1)*n
-	pairs := sum * sum
+	pairs := sum * sum // less the squares of the M_i: twice the sum over i < j
 	for _, m := range left[:n+1] {
 		pairs -= m * m
 	}

@@ -70,7 +70,8 @@ func regressionScores(p *datasets.Split, draws [][]float64) map[string]float64 {
 		nll -= logMeanExp(logs)
 	}
 	n := float64(len(p.TestY))
-	// A density of standardised targets is TargetScale times one of targets.
+	// A density of standardised targets is TargetScale times one of targets: the logarithm of that
+	// is in mnll, with the constant of the normal density that logs leave out.
 	constant := math.Log(2*math.Pi*p.NoiseVariance)/2 + math.Log(p.TargetScale)
 	return map[string]float64{
 		"rmse":     p.TargetScale * math.Sqrt(squares/n),

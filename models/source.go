@@ -11,7 +11,7 @@ import (
 // Source makes targets of models and data sets by their names. It loads each
 // data set once, and is safe for concurrent use.
 type Source struct {
-	// Processes holds the processes of external models.
+	// Processes holds the processes of external models, which Close ends.
 	Processes Processes
 
 	models   Registry
@@ -54,6 +54,7 @@ func (s *Source) Datasets() datasets.Registry { return s.resolver.Datasets() }
 // change it. An unknown name and an index out of range are usage errors; the error
 // wraps datasets.ErrUnavailable if the set cannot be obtained.
 func (s *Source) Split(ctx context.Context, dataset string, index int) (*datasets.Split, error) {
+	// The lock is held while a set is loaded, so that two callers do not fetch it twice.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := splitOf{dataset, index}

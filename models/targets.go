@@ -19,6 +19,7 @@ func DrawTargets(dst, predictions []float64, p *datasets.Split, rng *rand.Rand) 
 		}
 		clear(classes)
 		addProbabilities(classes, predictions, i)
+		// Classes divide [0, 1] by their probabilities; the last one takes what rounding leaves.
 		left, class := rng.Float64(), 0
 		for class < p.Classes-1 && left >= classes[class] {
 			left -= classes[class]
@@ -39,7 +40,7 @@ func LogLikelihood(dst, predictions []float64, p *datasets.Split) {
 			dst[i] = -(e*e/p.NoiseVariance + math.Log(2*math.Pi*p.NoiseVariance)) / 2
 			continue
 		}
-		clear(classes)
+		clear(classes) // of the row before
 		addProbabilities(classes, predictions, i)
 		dst[i] = math.Log(classes[p.TestLabels[i]])
 	}

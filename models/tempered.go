@@ -52,7 +52,9 @@ type tempered struct {
 	Target
 	Tempering
 	inner Capabilities
-	known law // of an Analytic target; on first use
+	// known is the law of an Analytic target: a crossing's from capabilities on, a linear-Gaussian
+	// target's on first use; nil before that and for all others.
+	known law
 }
 
 // capabilities are those of the target within that survive: fused steps and formulas are of
@@ -72,7 +74,7 @@ func (t *tempered) capabilities() Capabilities {
 	if t.inner.Likelihood != nil {
 		c.Likelihood = t
 	}
-	c.Optimal = t.inner.Optimal
+	c.Optimal = t.inner.Optimal // of the likelihood, whose optimum a temperature does not move
 	if of, ok := t.Target.(tempers); ok && t.known == nil {
 		t.known = of.lawOf(t.Tempering)
 	}
@@ -142,7 +144,8 @@ func (t *tempered) posterior() law {
 	if t.known != nil {
 		return t.known
 	}
-	// Column d of the features is what the unit vector d predicts.
+	// Column d of the features is what the unit vector d predicts: outputs are linear in θ,
+	// without a constant.
 	dim, outputs := t.Dim(), t.Outputs()
 	features, unit, column := make([]float64, outputs*dim), make([]float64, dim),
 		make([]float64, outputs)

@@ -47,7 +47,7 @@ type Set struct {
 // another number of rows, features or classes, targets of the other task, a noise
 // variance that is not positive, or a number that is not finite.
 func (s *Set) check() error {
-	rows, other := len(s.Y), len(s.Labels)
+	rows, other := len(s.Y), len(s.Labels) // of the targets of the task, and of the other one
 	if s.Task == Classification {
 		rows, other = other, rows
 	}
@@ -186,6 +186,7 @@ func (s *Set) divide(index int) (train, test []int, err error) {
 		return nil, nil, fmt.Errorf("%d training and %d test rows: want %d and %d",
 			len(train), len(test), s.TrainRows, s.TestRows)
 	}
+	// Training and test rows share the list: a row in both would leak its target.
 	seen := make([]bool, s.Rows)
 	for _, rows := range [][]int{train, test} {
 		for _, r := range rows {
@@ -203,6 +204,7 @@ func (s *Set) divide(index int) (train, test []int, err error) {
 // digest returns the Digest of a split: of each vector its length and its elements, in
 // 64-bit little-endian words.
 func (s *Set) digest(train, test []int) string {
+	// Lengths keep apart what vectors that follow one another would otherwise run together.
 	var b []byte
 	for _, v := range [][]float64{s.X, s.Y} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(v)))

@@ -41,6 +41,7 @@ type network struct {
 // Either follows redirects to HTTPS only.
 func (n *network) prepare(client *http.Client) {
 	dial := &net.Dialer{Timeout: connectTime}
+	// A given client brings its own transport and so replaces this one.
 	n.client.Transport = &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext,
 		TLSHandshakeTimeout: connectTime, ResponseHeaderTimeout: answerTime,

@@ -125,6 +125,8 @@ func (t *table) judge() error {
 		return fmt.Errorf("%s: every row is of class %q: want at least two classes",
 			target, t.classes[0])
 	}
+	// Classes that are all numbers, one of which stands in a single row, are rather the targets of
+	// a regression: the error says so. Sorted, numbers come first, so that the ends tell.
 	rows := make([][]int, len(t.classes))
 	for row, c := range t.labels() {
 		rows[c] = append(rows[c], row)

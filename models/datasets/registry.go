@@ -202,7 +202,7 @@ func (d Dataset) read(files [][]byte) (*Set, error) {
 // column, and there is no header.
 func (d Dataset) table() table {
 	target := d.Features
-	if d.Letters > 0 {
+	if d.Letters > 0 { // which are so many features, and one column
 		target -= d.Letters - 1
 	}
 	return table{

@@ -104,6 +104,7 @@ func (r *Resolver) Datasets() Registry {
 // file returns the verified bytes of a file. A damaged copy in the user's folder is a
 // usage error, since the program must not replace it; one in the cache is fetched again.
 func (r *Resolver) file(ctx context.Context, d Dataset, f File) ([]byte, error) {
+	// The folders are looked up one by one: what a wrong copy means differs between them.
 	data, path, err := d.local(f, r.Dir)
 	if path != "" && err != nil {
 		return nil, usage.Errorf("%s: %w", path, err)

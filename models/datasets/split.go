@@ -23,7 +23,7 @@ func permuted(seed uint64, n, half, train, test int) func(index int) ([]int, []i
 	return func(index int) ([]int, []int) {
 		g := prng.NewMT19937()
 		g.Seed(seed)
-		var p []int
+		var p []int // of the split, once those of all before it are drawn
 		for range index + 1 {
 			p = permutation(g, n)
 		}
@@ -45,6 +45,7 @@ func permutation(g *prng.MT19937, n int) []int {
 // interval is numpy's legacy random_interval: uniform on 0 … limit by masked
 // rejection.
 func interval(g *prng.MT19937, limit uint32) uint32 {
+	// The mask has as many bits as the limit, so that less than half of the draws are rejected.
 	mask := uint32(1)<<bits.Len32(limit) - 1
 	for {
 		if v := g.Uint32() & mask; v <= limit {

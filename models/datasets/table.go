@@ -72,12 +72,13 @@ func (t *table) set(d Dataset) *Set {
 func (t *table) inputs() (x []float64, names []string) {
 	var each [][]float64 // feature by feature
 	for i, c := range t.columns {
+		// Without a header names count the features, not the columns.
 		name := cmp.Or(c.name, fmt.Sprintf("x%d", len(each)))
 		switch {
 		case i == t.target || c.rowNames:
 		case c.words == nil:
 			each, names = append(each, c.values), append(names, name)
-		default:
+		default: // one-hot
 			for _, word := range slices.Sorted(slices.Values(c.words)) {
 				hot := make([]float64, len(c.values))
 				for r, v := range c.values {
@@ -133,6 +134,7 @@ func eachRow(data []byte, row func(line int, fields []string) error) error {
 	if !bytes.Contains(data, []byte("\n")) {        // as old programs for the Mac end lines
 		data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
 	}
+	// Comments become blank lines, which readers skip: the numbers of lines stay those of the file.
 	lines := strings.Split(string(data), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
@@ -297,7 +299,7 @@ func (t *table) add(fields []string) error {
 			return fmt.Errorf("%s: %.40q is a number, and %.40q in line %d is not: want numbers "+
 				"or categories", t.column(i), f, c.words[0], t.lines[0])
 		case word && (c.words != nil || len(c.values) == 0):
-			at := slices.Index(c.words, f)
+			at := slices.Index(c.words, f) // there are few: settle refuses a column of many
 			if at < 0 {
 				at, c.words = len(c.words), append(c.words, f)
 			}
@@ -333,6 +335,7 @@ func (t *table) settle() (notes []string, err error) {
 			notes = append(notes, "column 1 has no name and names the rows: it is no input")
 			continue
 		}
+		// Words that are mostly different, such as names or dates, are no categories.
 		if n, rows := len(c.words), len(t.lines); n > mostCategories || n > max(1, rows/2) {
 			return nil, fmt.Errorf("line %d: %s: %.40q is not a number, and %d different words in "+
 				"%d rows are no categories: want at most %d, of two rows each on average",
