@@ -16,68 +16,62 @@ import (
 // floor is what a panel has of the distance of chains without visible error.
 type floor struct {
 	self band // of independent draws
-	// lines are, by line, the measured floors of its chains (paper.Floors): a number for each
-	// split or seed. What a line differs in besides its friction does not count.
-	lines [][]float64
-	// along are, by line, the medians of these at its points, where the x axis tells floors
-	// apart, as that of frictions does; nil where a line has one floor.
-	along []map[float64]float64
+	// along says that the x axis tells floors apart, as that of frictions does. Else a line has one
+	// floor, and its place is 0.
+	along bool
+	// lines are, by line and place, the measured floors of its chains (paper.Floors): a number for
+	// each split or seed. What a line differs in besides its friction does not count.
+	lines []map[float64][]float64
 }
 
 // newFloor finds the floors of a panel's lines among those that were measured, along an x axis of
 // a setting.
 func newFloor(p *facet, ofX bench.Setting, measured map[table.Key]float64) floor {
-	f := floor{self: selfBand(p.Table), lines: make([][]float64, len(p.lines))}
-	if slices.Contains(paper.FloorColumns, ofX.Column) {
-		f.along = make([]map[float64]float64, len(p.lines))
-	}
-	for i, line := range p.lines {
+	f := floor{self: selfBand(p.Table), along: slices.Contains(paper.FloorColumns, ofX.Column)}
+	for _, line := range p.lines {
+		values := make(map[float64][]float64)
 		// Chains at several steps have one floor, which counts once.
 		seen := make(map[table.Key]bool)
 		for _, at := range line {
-			before := len(f.lines[i]) // what follows is of this point
 			for _, r := range at.Rows() {
 				key := r.Key(paper.FloorColumns...)
 				if v, ok := measured[key]; ok && !seen[key] {
-					f.lines[i] = append(f.lines[i], v)
+					values[f.place(at.x)] = append(values[f.place(at.x)], v)
 				}
 				seen[key] = true
 			}
-			if _, v, _ := spread(f.lines[i][before:]); f.along != nil && isFinite(v) {
-				if f.along[i] == nil {
-					f.along[i] = make(map[float64]float64)
-				}
-				f.along[i][at.x] = v
-			}
 		}
+		f.lines = append(f.lines, values)
 	}
 	return f
 }
 
-// of is the measured floor of a line at a place on the x axis; NaN without one.
+// place is that of the floor at x.
+func (f floor) place(x float64) float64 {
+	if f.along {
+		return x
+	}
+	return 0
+}
+
+// of is the measured floor of a line at a place on the x axis, the median of the numbers; NaN
+// without one.
 func (f floor) of(line int, x float64) float64 {
-	if f.lines == nil {
+	if f.lines == nil { // no distances are shown
 		return math.NaN()
 	}
-	if f.along != nil {
-		if v, ok := f.along[line][x]; ok {
-			return v
-		}
-		return math.NaN()
-	}
-	_, median, _ := spread(f.lines[line])
+	_, median, _ := spread(f.lines[line][f.place(x)])
 	return median
 }
+
+// places are those at which a line has a measured floor, ascending.
+func (f floor) places(line int) []float64 { return slices.Sorted(maps.Keys(f.lines[line])) }
 
 // medians are the measured floors of the lines, at all their places.
 func (f floor) medians() (of []float64) {
 	for i := range f.lines {
-		if f.along == nil {
-			of = append(of, f.of(i, math.NaN()))
-			continue
-		}
-		for _, x := range slices.Sorted(maps.Keys(f.along[i])) {
-			of = append(of, f.along[i][x])
+		for _, x := range f.places(i) {
+			of = append(of, f.of(i, x))
 		}
 	}
 	return of
@@ -85,7 +79,7 @@ func (f floor) medians() (of []float64) {
 
 // common is a measured floor of the panel, NaN without any, and whether all lines have it.
 func (f floor) common() (any float64, all bool) {
-	known := slices.DeleteFunc(f.medians(), math.IsNaN)
+	known := f.medians()
 	if len(known) == 0 {
 		return math.NaN(), false
 	}
@@ -138,13 +132,15 @@ func (f floor) curves(x axis, styleOf func(i int) style) (out []curve) {
 	for i := range f.lines {
 		look := levelStyle
 		look.Color = styleOf(i).Color
-		if f.along == nil {
-			add("floor", f.of(i, math.NaN()), look)
-		} else if xs := slices.Sorted(maps.Keys(f.along[i])); len(xs) > 0 {
-			c := curve{Name: "floor", Style: look, X: xs}
-			for _, x := range xs {
-				c.Y = append(c.Y, f.along[i][x])
-			}
+		if !f.along {
+			add("floor", f.of(i, 0), look)
+			continue
+		}
+		c := curve{Name: "floor", Style: look, X: f.places(i)}
+		for _, x := range c.X {
+			c.Y = append(c.Y, f.of(i, x))
+		}
+		if len(c.X) > 0 { // a floor was measured
 			out = append(out, c)
 		}
 	}
@@ -179,10 +175,11 @@ func (s *sampled) floorEntries() (entries []legendEntry) {
 func (s *sampled) leaving(p *facet) string {
 	var stay, leave []string
 	for i, line := range p.lines {
-		_, _, highest := spread(s.floors[p].lines[i])
+		f := s.floors[p]
+		_, _, highest := spread(f.lines[i][0]) // where a line has one floor
 		finite := slices.DeleteFunc(slices.Clone(line),
 			func(at point) bool { return !isFinite(at.y) })
-		if len(finite) == 0 || s.most == 1 || math.IsNaN(highest) || s.floors[p].along != nil {
+		if len(finite) == 0 || s.most == 1 || math.IsNaN(highest) || f.along {
 			continue
 		}
 		// From the last point back, as long as the lowest chain is above the highest of the floor.
