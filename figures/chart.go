@@ -81,7 +81,7 @@ type grid struct {
 	// which name it.
 	rowsOf, columnsOf []table.Row
 
-	most          int       // rows of a point at most
+	most          int       // rows of a point at most: 1 without replicates
 	anyLost       bool      // any point has lost chains
 	xs, ys, edges []float64 // places, medians and edges of the bands of all points
 }
@@ -91,6 +91,7 @@ type grid struct {
 // a study's own order shows. Lines are the given ones, groups of this table or of another one
 // with the same columns, or all there are in their order.
 func (c chart) arrange(t *table.Table, lines []table.Group) *grid {
+	// With the lines of another table two grids have one legend: places of lines are the same.
 	if lines == nil {
 		lines = t.GroupBy(c.lines...)
 	}

@@ -192,7 +192,7 @@ func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Reco
 	if q.record == bench.ErrorRecord {
 		of = []string{"observable", "h", "error", "resolution", "order", "uncertainty", "constant",
 			"claim", "verdict"}
-		numbers = of[1:8]
+		numbers = of[1:8] // between the observable and the verdict, which are texts
 	}
 	// The name of a problem has its friction and mass, which the columns of CSV files lack.
 	out := Records{Columns: append([]string{"problem", "integrator", "nl", "scheme"}, of...)}
@@ -270,7 +270,7 @@ func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.S
 		}
 	}
 	switch lines {
-	case "integrator": // a row of panels is a scheme
+	case "integrator": // a row of panels is a scheme, and named has the samplers
 		panels = []bench.Setting{scheme}
 	case "estimator":
 		if panels = named; shown.Varies("scheme") {
@@ -378,6 +378,8 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	// logarithmic axis, whose whole length is dataHeight, that distance is a ratio of values.
 	width := math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.height))
 	name := func(row int) string { return bench.TextOf(of, g.rowsOf[row]) }
+	// Of rows that show the same the first is drawn. The comparison is of any two rows, not of
+	// neighbours, so that it does not depend on the order of the samplers.
 	var used []string // terms that notes use, and that the caption explains
 	for i, row := range g.facets {
 		same := func(o []*facet) bool { return sameLines(row, o) }
@@ -409,6 +411,7 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 		f.panels = append(f.panels, drawn)
 	}
 	all := slices.Concat(f.panels...)
+	// A single column of panels is set side by side, and so is a single row that is too long.
 	if len(f.panels[0]) == 1 && !errors || len(f.panels) == 1 && len(all) > mostColumns {
 		f.panels = inRows(all, abreast) // panels stand side by side
 	}
@@ -637,7 +640,8 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	c.rows, c.columns = nil, append(slices.Clip(problem), "scheme")
 	c.lines, c.name = s.chart.lines, s.name
 	g := c.arrange(shown, s.lines)
-	// From here on the study is the figure's: files and notes have its name.
+	// From here on the study is the figure's: files and notes have its name. Make puts the plan
+	// back before claims are decided.
 	title := fmt.Sprintf("The %s, sampled (above) and exact (below)", d.plan.ID)
 	d.plan.ID += "-exact"
 	// The figure of cells once more, under its new name: panels are added below its own.
@@ -659,6 +663,8 @@ func drawAboveExact(d *drawing, s *sampled) error {
 			}
 		}
 	}
+	// Panels of the row share the axis of the errors of the small problem. That of the full
+	// batch's own distances has another one, since these are no errors of moments.
 	x, y := q.ranges(g, f.width) // of their own: steps are smaller than those of chains
 	y.Label = "error, without Monte Carlo"
 	small := " Below: stationary error of cov θ on a small problem (" + problemsText(shown) + ")."
@@ -725,7 +731,7 @@ func (s *sampled) fullBatch(p *facet, steps []float64) *facet {
 			switch {
 			case err != nil:
 				return nil
-			case math.IsNaN(d):
+			case math.IsNaN(d): // there is no stationary law
 				at.lost = 1
 			case d == 0:
 				at.y = math.NaN()

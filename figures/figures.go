@@ -141,12 +141,13 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 			p.ID, kind, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
 	}
 	err := makers[kind](d)
-	if d.plan = p; err == nil { // of which parts may have been drawn
+	if d.plan = p; err == nil { // a maker may have given it the name of a second figure
 		err = d.decideLater()
 	}
 	if err != nil {
 		return d.out, fmt.Errorf("figures: study %s: %w", p.ID, err)
 	}
+	// The text for the terminal has the tables but for long ones that a figure shows as well.
 	for _, t := range d.out.Tables {
 		if len(d.out.Figures) > 0 && len(t.Rows) > longestPrinted {
 			continue
@@ -276,6 +277,7 @@ func (d *drawing) caption(sentences ...string) string {
 	if d.plan.Profile != "" && !d.single {
 		sentences = slices.Insert(sentences, 0, "Profile "+d.plan.Profile+".")
 	}
+	// Cells of one study may differ in length: all lengths are stated.
 	long := d.cells.Filter(func(r table.Row) bool { // a path's caption states its steps
 		is := bench.Observable(r.Text("observe"))
 		return is != bench.Density && is != bench.Path

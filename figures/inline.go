@@ -113,6 +113,7 @@ func (k canvas) reading(s curve, i int) string {
 	}
 	parts = append(parts, value)
 	// Over a gap, or from 0, there is no slope.
+	// Points without a place on the axes make such gaps, too.
 	shown := i > 0 && k.shown(s, i-1) && k.shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
 	if shown && k.X.Log && s.X[i] != s.X[i-1] {
 		slope := math.Log(s.Y[i]/s.Y[i-1]) / math.Log(s.X[i]/s.X[i-1])

@@ -246,7 +246,7 @@ func drawShare(c *draw.Canvas, col colour, middle vg.Point, width, height vg.Len
 		Min: vg.Point{X: middle.X - width/2, Y: middle.Y - height/2},
 		Max: vg.Point{X: middle.X + width/2, Y: middle.Y + height/2},
 	}
-	c.SetColor(col&^0xff | 0x38) // the same colour, at an opacity of a fifth
+	c.SetColor(col&^0xff | 0x38) // the same colour, at an opacity of 22 %
 	c.Fill(box.Path())
 	box.Max.Y = box.Min.Y + height*vg.Length(share)
 	c.SetColor(col)

@@ -65,6 +65,8 @@ const clearExcess = 0.02
 
 // places returns what a study has under all schemes but the full batch.
 func (d *drawing) places() *table.Table {
+	// The floor of chains is the measured one; where the study has no full batch at a small step it
+	// is that of independent draws.
 	floors := paper.Floors(d.cells)
 	isExact := func(r table.Row) bool { return r.Text("record") == bench.ErrorRecord }
 	excess := func(r table.Row) float64 {
@@ -144,6 +146,7 @@ func drawRegimes(d *drawing) error {
 	if shown.Len() == 0 {
 		return fmt.Errorf("no chain in random orders has a regime")
 	}
+	// Both axes hold the decades around 1, where the regimes change, whatever a study has.
 	x := axis{Log: true, Label: "Kηω: an epoch of K steps in units of 1/ω"}.
 		over(shown.Numbers("k_eta_omega"), []float64{0.1, 10}).padded(0.03)
 	y := axis{Log: true, Label: "friction C/ω"}.
@@ -296,6 +299,7 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	look := style{Color: selfGrey, Width: 0.7, Dashes: []float64{3, 2}}
 	orders := curve{Name: "orders | between", Style: look}
 	heat := curve{Name: "between | heat", Style: look}
+	// Bounds are found row by row, from the lower edge up: where a regime ends along each.
 	for j := range 61 {
 		at := y.at(float64(j) / 60)
 		for i := range fine {
@@ -336,6 +340,7 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	// The lower edge of the region of orders is the rest of heat's, and its name goes to the left.
 	words = append(words, word{words[0].X, y.at(0.05), "rest of heat"})
 	words[0].X, words[0].Y = x.at(0.07), math.Sqrt(corner) // left of the places
+	// That of the line stands right of it, at the upper edge.
 	words = append(words, word{1.65, y.at(0.95), "Kηω = 1"})
 	return []curve{orders, heat, rest}, words
 }

@@ -259,6 +259,7 @@ func (s *sampled) axes(width float64) (x, y axis) {
 		x.Unit = timeUnit
 	}
 	y = axis{Log: s.logY, Ticks: 4, Label: s.shown.Label, Grid: true}
+	// Edges of bands hold the medians, which lie between them.
 	ys := slices.Clone(s.edges)
 	for _, f := range s.floors {
 		ys = append(append(ys, f.self.mean), f.medians()...)
@@ -491,6 +492,7 @@ func (s *sampled) records() (out Records) {
 			row = append(row, at.x)
 		}
 		there, self := present(at.Table), selves[p]
+		// Columns of the smallest and the largest chain have the one chain that there is.
 		if s.err != nil { // the band is no spread of chains
 			at.low, at.high = at.y, at.y
 		}

@@ -68,6 +68,9 @@ func titlesOf(rows []table.Row, title func(table.Row) string) (
 	for _, r := range rows {
 		titles = append(titles, title(r))
 	}
+	// One setting after another is added to the titles of chains that it tells apart, from what
+	// readers ask for first. Chains are compared by their first titles: two settings may be added
+	// where one would do.
 	for _, name := range []string{"split", "batch", "seed"} {
 		s, found := setting(name), false
 		for i, r := range rows {

@@ -57,6 +57,7 @@ func drawSynthetic(d *drawing) error {
 	r := resultOf(rows[0])
 	m := newMarginals(r)
 	// The exact law is normal: its quantiles follow from its mean and deviation.
+	// Its 5 and 95 % quantiles are mean ∓ normal95 deviations.
 	normal95 := distuv.UnitNormal.Quantile(0.95)
 	// A law is its mean with a band of z deviations to both sides.
 	law := func(name string, fill colour, z float64) curve {

@@ -102,7 +102,8 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	if err != nil {
 		return err
 	}
-	var by []string // columns of the table that heads differ in, of those that levels do
+	// A row of the table is a group by the columns of all heads, a level one by those of columns.
+	var by []string
 	for _, h := range heads {
 		by = append(by, bench.ColumnsOf(h.settings...)...)
 	}
@@ -166,6 +167,7 @@ const regimeNote = "Regime of the mini-batch error along the stiffest directions
 // of what decides it. The full batch has none, and neither have chains that diverged: there is no
 // error that a law could describe.
 func regimeEntries(t *table.Table) []entry {
+	// Numbers are means even over regimes that differ: the names say that they do.
 	t = t.Filter(func(r table.Row) bool { return !r.Get("diverged").Truth() })
 	names := distinct.Of(t.Filter(hasRegime).Values("regime"), table.Value.Text)
 	regime := entry{"regime", 0, "–", "regime", []any{nil}}
@@ -488,6 +490,7 @@ func drawScores(d *drawing) error {
 			row = append(row, scoreEntries(of, label, score)...)
 			row = append(row, scoreEntries(of, "MNLL", "mnll")...)
 			rows = append(rows, row)
+			// The next method's line does not repeat for people what it shares with this one.
 			for i := range set {
 				set[i].text = ""
 			}

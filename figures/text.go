@@ -36,7 +36,7 @@ func each(style text.Style, s string, f func(string, text.Style, vg.Point)) (wid
 	small := style
 	small.Font.Size *= subscriptScale
 	for {
-		at := subscript.FindStringSubmatchIndex(s)
+		at := subscript.FindStringSubmatchIndex(s) // at[2]:at[3] is the subscript
 		if at == nil {
 			break
 		}
