@@ -23,8 +23,9 @@ const (
 	// connectTime bounds a connection to one host. A network that answers nothing is
 	// noticed after this time for each of the three hosts that the built-in sets name.
 	connectTime = 3 * time.Second
-	// answerTime bounds the time until a host answers a request, fileTime that of a
-	// file in all, with its body.
+	// answerTime bounds the time until a host that is there answers: the handshake, for which a
+	// busy machine needs its time, too, and then the request. fileTime is that of a file in all,
+	// with its body.
 	answerTime = 8 * time.Second
 	fileTime   = 60 * time.Second
 )
@@ -44,7 +45,7 @@ func (n *network) prepare(client *http.Client) {
 	// A given client brings its own transport and so replaces this one.
 	n.client.Transport = &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dial.DialContext,
-		TLSHandshakeTimeout: connectTime, ResponseHeaderTimeout: answerTime,
+		TLSHandshakeTimeout: answerTime, ResponseHeaderTimeout: answerTime,
 	}
 	if client != nil {
 		n.client = *client
