@@ -10,7 +10,7 @@ import (
 )
 
 // Version is that of the program and of its Python package.
-const Version = "2.0.0"
+const Version = "3.0.0"
 
 // Commit returns the commit that the program was built from, with a mark if files
 // differed from it; "" in programs of `go test` and `go run`, which know none.

@@ -30,4 +30,4 @@ __all__ = [
     "sampler",
     "serve",
 ]
-__version__ = "2.0.0"
+__version__ = "3.0.0"
