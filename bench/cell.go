@@ -150,7 +150,7 @@ func (c *Cell) UnmarshalJSON(b []byte) error {
 // and names where they are looked up.
 func (c Cell) Check() error {
 	switch {
-	// Its samples are points a side: their square is stored.
+	// Of a density, samples are the grid's points on each side: samples² values are stored.
 	case c.Observe == Density && (c.Samples < 2 || c.Samples > 2000):
 		return usage.Errorf("cell observes %s on %d points a side: want samples from 2 to 2000",
 			c.Observe, c.Samples)

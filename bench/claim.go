@@ -46,8 +46,9 @@ const (
 // decided where a reference failed a check, where it is not known how right chains scatter, or
 // of chains that are too slow for that.
 func Right(chains ...table.Row) (right, decided bool) {
-	// Sums over the chains, of which means are compared: their number cancels. Deviations add up
-	// without a root, since repetitions on one split share the reference's part of them.
+	// above and sd are sums over the chains; dividing both by their number would decide the same.
+	// Deviations are added, not their squares: chains on one split share the reference, so that
+	// their errors are not independent.
 	var above, sd float64
 	finite, slow := true, false
 	for _, r := range chains {

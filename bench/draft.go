@@ -133,8 +133,8 @@ func (x draft) cell(p problem, ref oracle.Spec) (Cell, *oracle.Spec) {
 // the precision: the usual one, at the step that the data set needs.
 func ReferenceSpec(d datasets.Dataset, split int, model, precision string) oracle.Spec {
 	s := oracle.NewSpec(d.Name, split, model)
-	// Fewer steps at once, or more: thinning and burn-in keep their simulation time.
-	if h := d.ReferenceStep; h > 0 { // in the usual simulation time
+	// With a smaller step, thinning and burn-in take more steps, for the same simulation time.
+	if h := d.ReferenceStep; h > 0 {
 		times := max(1, int(math.Round(s.Step/h)))
 		s.Step, s.Thin, s.BurnIn = h, times*s.Thin, times*s.BurnIn
 	}

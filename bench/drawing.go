@@ -103,7 +103,8 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	if o := Recorded(g.Y); g.swept() && o != Distance {
 		kind.observes = []Observable{o}
 	}
-	// The stream names a cell without what its panels may differ in: of the first cell.
+	// first is the stream of the first cell without the settings in which panels may differ. Every
+	// other cell must have the same one.
 	var first string
 	for _, j := range jobs {
 		c := j.Cell

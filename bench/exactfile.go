@@ -67,7 +67,8 @@ func checkExact(jobs []ExactJob, r chain.Registries) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", j.Exact.Name, err)
 		}
-		// The rest of the job names the group; values of parameters are among it.
+		// Jobs are grouped by the digest of all but the integrator's name. The values of its
+		// parameters are part of the digest, since a group has one set of them.
 		j.Exact.Integrator = ""
 		id := digest(j.Exact)
 		if i, ok := of[id]; ok {
@@ -101,8 +102,8 @@ type exactBlock struct {
 }
 
 // exactProblem is a problem with its name and text, as a job has them.
-// The text of a file's problem is the file's own, and not what the parsed problem would be
-// written as: so a job's key outlives new fields of a problem.
+// The text of a problem from a file is copied from the file, and not written anew from the parsed
+// problem: so a job keeps its key when problems get new fields.
 type exactProblem struct {
 	name string
 	text json.RawMessage

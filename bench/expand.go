@@ -187,8 +187,8 @@ func (f *File) layered(p Profile) (layer, error) {
 	default:
 		return l, usage.Errorf("%s: %w", f.Path, usage.Unknown("profile", p.Name, f.profiles))
 	}
-	// Without blocks [vary] and [fix] are one block: an empty one laid over them. A file that has
-	// neither, but exact jobs, has none.
+	// Without [[grid]], the settings of [vary] and [fix] are the only block: an empty block laid
+	// over them. A file of exact jobs alone has no settings, and no block.
 	grids := l.grids
 	if grids == nil && len(l.settings) > 0 {
 		grids = []settings{nil}

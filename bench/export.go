@@ -21,7 +21,7 @@ var exportOrder = []string{
 }
 
 // scores are the columns of scores, in the order of exports.
-// They are not those of observations in their order: columns are read by position.
+// Other programs read the columns by position: the order stays, whatever that of observations is.
 var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled",
 	"llc", "llc_se", "llc_known"}
 

@@ -247,7 +247,7 @@ func (p Plan) sameStudy(o Plan) bool { return p.ID == o.ID && p.BuiltIn() == o.B
 // that another file stated, or another version of its file. Plans of earlier versions do not say,
 // and built-in studies change with the program.
 func (s Study) OfOther(plans []Plan) bool {
-	// Without a plan of its own it is what was run last.
+	// If no plan is of this study, none is of another file: s itself then stands for the last run.
 	last := Plan{Study: Study{Asks: s.Asks}}
 	for _, p := range plans {
 		if p.sameStudy(Plan{Study: s}) && !p.made.Before(last.made) {

@@ -257,7 +257,7 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 	if missing {
 		return
 	}
-	// Whether a cell has a distance depends on what it observes.
+	// An observation that the cell does not record is NaN: its column stays empty.
 	r.Cell = j.Cell
 	for _, o := range observations {
 		if v := o.Of(r); !math.IsNaN(v) {
@@ -316,8 +316,8 @@ func lawful(integrator string, values map[string]float64) bool {
 	}
 	holds := false
 	if m, err := integrators.Builtin().Lookup(integrator); err == nil {
-		// How a step answers the gradient of its batch depends on no number of the row: friction 1
-		// is one that steps of all integrators may take.
+		// Whether the laws are proven depends on the integrator and its own parameters, and not on
+		// the row's step or friction: 1 is a friction that every integrator accepts.
 		_, reason, unanswered := certify.ResponseOf(m, values, 1)
 		in, err := m.New(1, integrators.Params{Step: 1, Friction: 1, Values: values})
 		if holds = unanswered == nil && reason == "" && err == nil; holds {
@@ -347,7 +347,7 @@ func (j ExactJob) row() (row map[string]any, highest, rate float64) {
 			j.Exact.Name), "integrator": j.Exact.Integrator, "estimator": j.Exact.Estimator,
 		"nl": j.Exact.Inner, "mass": fmt.Sprint(j.Exact.InvMass),
 	}
-	// The identity is no mass: "[]" would be another value.
+	// Without masses M is the identity, which the column shows as "": Sprint writes "[]".
 	if j.Exact.InvMass == nil {
 		row["mass"] = ""
 	}

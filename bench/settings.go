@@ -472,8 +472,8 @@ func digestOfFile(name string) (string, error) {
 	return digest(string(text)), nil
 }
 
-// printTempered is the print of temperature and localisation: their values are in the cell's JSON,
-// and what scales the force by them is code.
+// printTempered is the print of temperature and localisation. A key has their values already, from
+// the cell's JSON; this adds the fingerprint of the code that scales the force by them.
 func printTempered(any) (string, error) { return models.TemperedFingerprint() }
 
 // checkTempered refuses a truth that is of another target than the cell's, and a localisation

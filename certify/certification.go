@@ -177,8 +177,8 @@ func (c *certification) pace() markov.Pace {
 		p.Fast, p.Slow, p.Damping = p.Fast*p.Fast, p.Slow*p.Slow, math.Inf(1)
 		p.Settled = p.Fast
 	}
-	// A variable that remembers m steps must be short beside the fastest rate's time: so must m
-	// steps, not one.
+	// If an auxiliary variable remembers m steps, m steps together, and not one, must be short
+	// beside the time of the fastest rate.
 	p.Largest /= max(1, p.Memory)
 	return p
 }

@@ -15,7 +15,7 @@ import (
 type node struct {
 	h      float64
 	signed []float64 // element by element: d of a mean, d × d of a covariance
-	bound  float64   // of the length of what signed may be off
+	bound  float64   // on the norm of the error of signed
 }
 
 // coefficient is a term of an error's expansion in the step, in units of the

@@ -305,8 +305,8 @@ func each(n int, f func(int)) {
 
 // match returns both sides with their common columns in the order of the reference, and notes
 // in the report what is not common. It refuses numbers that are not finite, and a chain that a
-// side has twice; a chain that both sides have is noted only, since the comparison is right as
-// such.
+// side has twice; a chain that both sides have is no error, but is noted (Report.Copied), since
+// the sides are then not independent.
 func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 	var of, in []int              // places of the common columns in the reference and the draws
 	place := make(map[string]int) // of the draws' columns that are not matched yet

@@ -64,7 +64,8 @@ func (t tests) shape(d difference, n int) Test {
 // column compares one column, and returns its normal scores, too.
 func (t tests) column(name string, p pooled) (c Column, z []float64) {
 	s := scoresOf(p, limits{})
-	// The share of the reference's draws that are independent bounds how much its tail can tell.
+	// farthest takes the share of the reference's draws that are independent: the fewer there are,
+	// the less is known of the reference's tail.
 	c = Column{
 		Name: name, ReferenceEffective: s.location.ref.size, Effective: s.location.own.size,
 		location: s.location, scale: s.scale,

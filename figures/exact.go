@@ -411,9 +411,10 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 		f.panels = append(f.panels, drawn)
 	}
 	all := slices.Concat(f.panels...)
-	// A single column of panels is set side by side, and so is a single row that is too long.
+	// A single column of panels is rearranged into rows, except of errors, which stay one below
+	// the other; so is a single row that is too long.
 	if len(f.panels[0]) == 1 && !errors || len(f.panels) == 1 && len(all) > mostColumns {
-		f.panels = inRows(all, abreast) // panels stand side by side
+		f.panels = inRows(all, abreast)
 	}
 	for _, term := range []string{ofOrders, ofExact, ofCovered} {
 		if slices.Contains(used, term) {

@@ -28,7 +28,8 @@ import (
 // A place is all chains with one setting, or an exact error of a problem at a step: a row of a
 // table with these columns.
 var (
-	// placeColumns are those that the figure's data have, too, behind their kind.
+	// placeColumns are also columns of the figure's CSV, after its first one, which says whether a
+	// row is a place, a line or a region.
 	placeColumns = []table.Column{
 		{Name: "name", Kind: table.Text}, // of the data set or the problem
 		{Name: "K", Kind: table.Number},
@@ -290,8 +291,9 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	if err != nil {
 		panic(err) // it is built in
 	}
-	// The map has no study's numbers: a regime depends on Kηω and C/ω alone, so that K = 2 and
-	// ω = 1 stand for all. Bounds lie where it changes between two of fine + 1 places of the axis.
+	// A regime depends on Kηω and C/ω alone, so that the bounds are those of any study: they are
+	// found with K = 2 and ω = 1. Along the axis the regime is looked up at fine + 1 places; a
+	// bound lies between two neighbours at which it differs.
 	const fine = 400
 	regime := func(i int, friction float64) minibatch.Regime {
 		return scheme.Regime(2, x.at(float64(i)/fine)/2, 1, friction)
@@ -337,10 +339,11 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	corner := orders.X[0]
 	rest := curve{Name: "orders | rest of heat", Style: look,
 		X: []float64{x.Low, corner}, Y: []float64{x.Low, corner}}
-	// The lower edge of the region of orders is the rest of heat's, and its name goes to the left.
+	// "orders" was placed at the lower edge, which is below the bound just added: the region there
+	// is named "rest of heat", and "orders" moves to the left edge.
 	words = append(words, word{words[0].X, y.at(0.05), "rest of heat"})
 	words[0].X, words[0].Y = x.at(0.07), math.Sqrt(corner) // left of the places
-	// That of the line stands right of it, at the upper edge.
+	// The label of the line Kηω = 1 stands to its right, at the upper edge.
 	words = append(words, word{1.65, y.at(0.95), "Kηω = 1"})
 	return []curve{orders, heat, rest}, words
 }

@@ -69,8 +69,8 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		},
 	}
 	s.grid = c.arrange(cells, nil)
-	// How many rows points have is known once they are arranged. Of one row each the band is its
-	// standard error, which the points of a second arrangement take.
+	// Only the arranged grid tells how many rows a point has. If each has one, there is no scatter
+	// to show: the grid is arranged again, with the standard error of the row as the band.
 	if s.most == 1 && s.shown.Error != "" { // replicates show their scatter
 		c.err = func(r table.Row) float64 { return r.Number(s.shown.Error) }
 		s.grid = c.arrange(cells, nil)

@@ -322,8 +322,8 @@ func means(t *table.Table, observations []bench.Observation) []entry {
 // level holds the cells of one row of a table that have one combination of values of the
 // settings that columns differ in.
 //
-// The row's own cells at that level are the table: levels of a row are as many as the whole table
-// has, in one order.
+// The embedded table has the cells of the row at that level. Every row has all levels of the whole
+// table, in the same order.
 type level struct {
 	name, label  string // of the values, for programs and for people
 	*table.Table        // empty where the row has no such cell
@@ -348,9 +348,10 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 //
 // For each observation there is its mean at each level, of a distance that of the chains that
 // stayed finite. Distances have the self-distance of the row's references, which is the same for
-// all levels, the chains that diverged and, of two levels, their difference. Two are alike if
-// both are right, and not if one of them is or if more diverged; null if none is right, since
-// nothing says how wrong chains scatter, if it is not decided of both, or if one has no chain.
+// all levels, the chains that diverged and, of two levels, their difference. Two levels are alike
+// if both are right. They are not if only one is right, or if different numbers of their chains
+// diverged. Otherwise alike is null: if neither is right, since nothing says how wrong chains
+// scatter, if it is not decided whether both are, or if one has no chain.
 func compared(row *table.Table, of []level, observations []bench.Observation) (out []entry) {
 	for _, o := range observations {
 		var means []float64 // by level; NaN where no chain has one

@@ -73,8 +73,8 @@ func (h histogram) outline(x axis) curve {
 			s.X, s.Y = append(s.X, low, high), append(s.Y, d, d)
 		}
 	}
-	// The line begins and ends on the axis; the band below it is the filled area. Chains have
-	// 120 bins, so that one of them has draws enough for the axis to show it: there is a point.
+	// The line begins and ends on the axis; the band below it is the filled area. s.X is not empty:
+	// one of the 120 bins has at least 1/120 of the draws, and toyAxes shows all with over 1/1000.
 	s.X = slices.Concat(s.X[:1], s.X, s.X[len(s.X)-1:])
 	s.Y = slices.Concat([]float64{0}, s.Y, []float64{0})
 	s.Low, s.High = make([]float64, len(s.Y)), s.Y

@@ -75,11 +75,11 @@ func partName(chain string, burned, level int) string {
 const maxAttempts = 6
 
 // Build runs the chains of a reference, each from a prior draw of its own,
-// and a Metropolis-corrected chain that checks them. While their potential has not mixed, what
-// they have sampled at first is burn-in, at most maxBurned times, and they begin anew where they
-// are. Then, while their own error is above the spec's MaxError, or they have not mixed, all of
-// them go on for as long again, and every second sample is dropped; the corrected chain does so
-// until it has enough effective samples to check something.
+// and a Metropolis-corrected chain that checks them. If the potential has not mixed over their
+// first samples, these are dropped as burn-in and the chains sample anew from where they are, at
+// most maxBurned times. Then, while their own error is above the spec's MaxError, or they have not
+// mixed, all of them go on for as long again, and every second sample is dropped; the corrected
+// chain does so until it has enough effective samples to check something.
 // Each chain's random streams come only from the spec's key and the chain's number.
 // Cancelling the context ends Build within milliseconds.
 func Build(
@@ -108,8 +108,8 @@ type builder struct {
 	burned int
 	wasted float64
 
-	mu          sync.Mutex // of the steps done, and in all
-	done, total int64
+	mu          sync.Mutex // guards done and total
+	done, total int64      // integrator steps
 }
 
 // progress adds to the steps done and to do, and reports them.
@@ -131,12 +131,13 @@ func (b *builder) build(ctx context.Context) (*Reference, error) {
 		if err := b.run(ctx, b.units(chains, level, cross, crossLevel)); err != nil {
 			return nil, err
 		}
-		// Only chains that were not doubled may drift: doubled ones would keep their burn-in.
+		// Burn-in is dropped before the first doubling only: from then on every part is kept.
 		r := b.assemble(level)
 		if level == 0 && b.burned < maxBurned && !r.mixed() {
 			b.burned++
 			b.wasted += b.crossCheck.Seconds
-			// The cross-check began where a chain was that had not arrived: it begins anew, too.
+			// The cross-check started from a chain that was still in its burn-in, so it is run
+			// again as well.
 			level, crossLevel, b.crossCheck, chains, cross = 0, 0, nil, true, true
 			continue
 		}
@@ -252,7 +253,8 @@ func extended(before, part *Reference, level int) *Reference {
 	}
 	part.Seconds += before.Seconds
 	if level > 0 {
-		// Both have as many samples, as far apart: every second of all has twice the distance.
+		// Both parts have the same number of samples at the same spacing, so that keeping every
+		// second one of the two together leaves that number at twice the spacing.
 		part.Draws[0] = lastOfEach(2, slices.Concat(before.Draws[0], part.Draws[0]))
 		part.Potential[0] = lastOfEach(2, slices.Concat(before.Potential[0], part.Potential[0]))
 	}
@@ -309,7 +311,8 @@ func (b *builder) runChain(ctx context.Context, t models.Target, c, level int) (
 		if !errors.As(err, &diverged) {
 			return p, err
 		}
-		// The steps done stay counted; to do are those of the next attempt, less what was left.
+		// Steps of the failed attempt stay counted as done. The total grows by the steps of the
+		// next attempt, less those that the failed one did not get to.
 		b.progress(0, b.chainSteps(level, w.halved+1)-(b.chainSteps(level, w.halved)-w.done))
 	}
 	return nil, fmt.Errorf(

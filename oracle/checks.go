@@ -43,9 +43,10 @@ const maxSplitRHat, maxPotentialRHat = 1.05, 1.1
 // potentialRHat is the split-R̂ of the one number that sees every parameter.
 func (r *Reference) potentialRHat() float64 { return rHat(rankNormalised(halves(r.Potential))) }
 
-// mixed reports whether the potential has. What has not at first is burn-in: one chain in five may
-// be on its way alone, which no test of how all of them change would tell from chains that are
-// slow, and what slow ones lose is little beside the doublings that they need.
+// mixed reports whether the potential has mixed. Build drops first samples that have not mixed as
+// burn-in, without a test for a trend: one chain in five that is still on its way cannot be told
+// from slow mixing by how all chains change, and the samples that slow chains lose in this way are
+// few beside those of the doublings that they need.
 func (r *Reference) mixed() bool { return r.potentialRHat() <= maxPotentialRHat }
 
 // tooShort reports whether a longer simulation would mend what is wrong: the error of the

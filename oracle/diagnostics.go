@@ -63,7 +63,7 @@ func rankNormalised(chains [][]float64) [][]float64 {
 	scores := make([][]float64, len(chains))
 	for c, x := range chains {
 		for range x {
-			// Middle counts half of the draw itself, r all of it.
+			// Middle counts the draw itself as one half, a rank counts it as one.
 			rank := middle[0] + 1./2
 			scores[c] = append(scores[c],
 				distuv.UnitNormal.Quantile((rank-3./8)/(float64(len(all))+1./4)))

@@ -61,7 +61,8 @@ func (r *Reference) Ship(key string) ([]byte, error) {
 	}
 }
 
-// thinned keeps the last of each so many draws. What was found of all of them stays.
+// thinned keeps the last of each so many draws, without the potentials. Diagnostics and checks
+// remain those of all draws.
 func (r *Reference) thinned(every int) *Reference {
 	t := r.body().reference()
 	t.Start, t.Seconds = r.Start, r.Seconds

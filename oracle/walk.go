@@ -62,7 +62,7 @@ type walk struct {
 	noise  integrators.Noise
 	z      *integrators.State
 	step   float64
-	// warmed says that the warm-up is over, as of a chain that goes on.
+	// warmed says that the warm-up is over; it always is when a chain is continued.
 	warmed  bool
 	invMass []float64 // once warmed; nil means the identity
 	halved  int       // how often the step was halved, since the chain's first attempt
@@ -78,8 +78,9 @@ func newWalk(b *builder, t models.Target, c, level, attempt int, before *Referen
 		w.noise = b.noise(key, noise.StreamNoise)
 		w.z = chain.StartAtRest(t, b.noise(key, noise.StreamStart))
 	} else {
-		// Parts before any drift have the names that all parts had before drift was looked for, so
-		// that the numbers of such references stay what they are.
+		// The random stream follows from the part's name. Where no burn-in was dropped, parts have
+		// the names that they had before Build could drop any, so that the numbers of those
+		// references do not change.
 		part := fmt.Sprint(level)
 		if b.burned > 0 {
 			part = fmt.Sprintf("after-%d/%d", b.burned, level)

@@ -269,9 +269,9 @@ func (x *evaluation) excessRatios(pairs []table.Pair) Finding {
 	return f
 }
 
-// fiellerOf is the ratio of the means of both sides over replicates, and that of each. The
-// numbers of the right side stay added, which are as many as those of the left one. A reference
-// moves both sides of a pair by the same, so that their shifts are equal, too.
+// fiellerOf is the ratio of the means of both sides over replicates, and that of each. It leaves
+// the numbers of the right side in x.values. They have the counts and the shifts of the left side,
+// too: sides are paired, and an error of the reference moves both numbers of a pair alike.
 func (x *evaluation) fiellerOf(pairs []table.Pair) (e estimate, ratios []float64) {
 	sides := [2][]float64{}
 	for i := range sides {

@@ -33,8 +33,8 @@ func critical(of table.Group) (step, slope float64) {
 	for i := 1; i < len(h); i++ {
 		now := math.Log(errors[i-1]/errors[i]) / math.Log(h[i-1]/h[i])
 		if now >= passing && slope < flat {
-			// Between the middles of the last two intervals, by the slopes there: on the axis of
-			// log h these are (h[i-2] + h[i-1])/2 and (h[i-1] + h[i])/2, (h[i] − h[i-2])/2 apart.
+			// Interpolated in log h between the middles of the last two intervals, √(h[i-2]h[i-1])
+			// and √(h[i-1]h[i]), by the slopes there. Their ratio is √(h[i]/h[i-2]).
 			part := (passing - before) / (now - before)
 			return math.Sqrt(h[i-2]*h[i-1]) * math.Pow(h[i]/h[i-2], part/2), slope
 		}

@@ -45,8 +45,8 @@ type tableEntry struct {
 // limits are the largest difference that confirms, and what chance exceeds in 1 % of tables
 // of so many entries (Bonferroni).
 func (t tableEntry) limits(of int) (near, limit float64) {
-	// An autocorrelation and the paper's have one standard error each. Chance exceeds 3.1 of that
-	// of their difference in about 1 % of tables of six.
+	// Our autocorrelation and the paper's have the standard error lagError each, their difference
+	// √2 times that. In about 1 % of tables of six, chance makes one beyond 3.1 standard errors.
 	if t.SD == 0 {
 		return 2 * lagError * math.Sqrt2, 3.1 * lagError * math.Sqrt2
 	}

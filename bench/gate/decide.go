@@ -127,7 +127,7 @@ func holm(p []float64, alpha float64) (rejected []bool, level []float64) {
 	rejected, level = make([]bool, len(p)), make([]float64, len(p))
 	order := make([]int, len(p))
 	floats.ArgsortStable(slices.Clone(p), order)
-	still := true // no larger hypothesis was kept so far
+	still := true // the hypotheses of all smaller p-values were rejected
 	for rank, i := range order {
 		level[i] = alpha / float64(len(p)-rank)
 		still = still && p[i] <= level[i]

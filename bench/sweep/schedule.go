@@ -76,7 +76,7 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 				over <- t
 			}()
 		}
-		// The queue is empty here, or the context has ended.
+		// With no task running all cores are free: the queue is empty, or the context has ended.
 		if running == 0 && (len(parked) == 0 || ctx.Err() != nil) {
 			return
 		}

@@ -213,7 +213,8 @@ func (s *session) want(j Job) []*task {
 	}
 	t := s.newTask(j)
 	s.progress.add(t)
-	// A job comes behind its reference in the list: what is not there by now is a task.
+	// The job of a reference is listed before those that need it. A reference that is not loaded
+	// by now has a task that will make it, and this job waits for that task.
 	if _, there := s.references.Load(j.Cell.Oracle); j.After == "" || there {
 		return []*task{t}
 	}
@@ -259,7 +260,7 @@ func (s *session) newTask(j Job) *task {
 			return nil
 		}
 		body, seconds, err := s.compute(ctx, t, j)
-		// All other jobs would ask the same process.
+		// The process of an external model has failed: all jobs that need it would fail, too.
 		if _, ended := errors.AsType[*child.Failure](err); ended {
 			return s.fatal(err)
 		}
@@ -411,8 +412,9 @@ func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (ora
 	case "":
 		return nil, nil, nil
 	case bench.Analytic: // made once for all cells that it serves
-		// More holds what changes the target, temperature and localisation, and other settings:
-		// a truth that is made twice costs time alone.
+		// More has the settings that change the truth, temperature and localisation with its
+		// centre, and others that do not. With all of them in the key a truth may be made twice,
+		// which only costs time.
 		of := fmt.Sprintf("%s %d %s %v %v", c.Dataset, c.Split, c.Model, c.ExactDraws, c.More)
 		get, _ := s.analytic.LoadOrStore(of, sync.OnceValues(func() (oracle.Truth, error) {
 			t, err := target()

@@ -158,8 +158,8 @@ func (s *Sums) Covariances(p *markov.Period, law []float64, precondition markov.
 	// One equation for each observable's sum.
 	for k := range m {
 		b := slices.Clone(end[len(law)+k*size : len(law)+(k+1)*size])
-		// The mass of the law weighted by a sum is the sum's mean. Less that times the stationary
-		// law, what is left is what the sum knows of the state.
+		// b is the law weighted by sum k, and its mass is the mean of that sum. Less the mean times
+		// the stationary law it is the covariance of the sum with the state at the period's end.
 		mean[k] = b[s.Weighted.Mass]
 		floats.AddScaled(b, -mean[k], moments)
 		b[s.Weighted.Mass] = 0

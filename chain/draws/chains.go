@@ -29,8 +29,8 @@ type Chains struct {
 	InSample func(context.Context) (models.Target, error)
 	Spec     chain.Spec
 	Plan     chain.Plan
-	// Start returns where the chain of a key starts, nil for a draw of the prior: what
-	// oracle.StartAt returns for the start that the chains have.
+	// Start returns the position at which the chain with a key starts, nil for a draw from the
+	// prior. It must be set; oracle.StartAt finds such positions.
 	Start func(ctx context.Context, t models.Target, key uint64) ([]float64, error)
 	// Note, if not nil, is called with what the first chain's estimator says of itself.
 	Note func(string)

@@ -87,7 +87,7 @@ func join(all *compare.Side, side compare.Side) error {
 			return fmt.Errorf("no column %s, which the first file has", name)
 		}
 	}
-	// All of the first file's columns are there: one more than these is another one.
+	// This file has all columns of the first one. If it has more, the extra ones are refused.
 	if len(side.Names) > len(all.Names) {
 		own := func(name string) bool { return !slices.Contains(all.Names, name) }
 		i := slices.IndexFunc(side.Names, own)

@@ -469,8 +469,9 @@ func unshuffle(b []byte, size int) []byte {
 // back to copy. The last has literals alone.
 func unlz4(in []byte, length int) ([]byte, error) {
 	out := make([]byte, 0, length)
-	// long returns a length whose first digit is n, and takes its other digits from in.
-	long := func(n int) int { // 15 has more bytes, up to one below 255
+	// long returns a length whose half of the token is n. If n is 15, the bytes at the start of in
+	// are added to it, up to and including the first that is below 255, and are taken off in.
+	long := func(n int) int {
 		for more := n == 15; more; in = in[1:] {
 			n += int(in[0])
 			more = in[0] == 255

@@ -21,7 +21,8 @@ const (
 // there is friction C, the step is at most 1/(2C). The search takes a second or two.
 func (c Chains) DefaultStep(ctx context.Context, t models.Target) (step, largest float64,
 	err error) {
-	// Bad input is refused before the search, in which the step is not known yet.
+	// Bad input is refused before the search, which takes seconds. The step is not known yet: the
+	// check has tinyStep in its place.
 	check := c.Spec
 	check.Params.Step = tinyStep
 	if err := c.Parts.Check(check); err != nil {

@@ -189,7 +189,7 @@ func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Probl
 		here := options
 		here.Problem = p
 		here.Progress = func(done float64) { told((float64(i) + done) / float64(len(problems))) }
-		// None fits, where no names would mean all of them.
+		// Integrators were named, and none fits: an empty list would mean all that fit.
 		if here.Integrators = fit[i]; len(fit[i]) == 0 && len(options.Integrators) > 0 {
 			continue
 		}
@@ -357,7 +357,8 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 		}
 	}
 	f.EveryStep = f.observe == "every-step"
-	// What is wrong on one problem with no integrator is wrong with all of them.
+	// Mistakes that depend on neither the problem nor the named integrators show with the first
+	// problem and nil, which means all integrators that fit.
 	alone := f.Options
 	alone.Problem, alone.Integrators = problems[0], nil
 	if err := alone.Check(); err != nil {

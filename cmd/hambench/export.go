@@ -47,7 +47,7 @@ func (f *selection) export(write func(io.Writer, *table.Table) error) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range plans { // of studies that were asked for by name
+	for _, p := range plans { // exportable refuses only what --only names
 		if err := f.exportable([]bench.Study{p.Study}); err != nil {
 			return err
 		}

@@ -109,7 +109,7 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 		"show the reference chains and their checks; judge no draws")
 	c.Flags().BoolVar(&o.rebuild, "rebuild", false,
 		"take reference chains from --out, made there if missing, not those of the program")
-	// One thing to compare with, and no flag that would then say nothing.
+	// The draws are compared with one thing only, and flags that would have no effect are refused.
 	const others = "problem reference posteriordb"
 	exclusive(c, "problem posterior", "reference posterior", "scorecard problem",
 		"scorecard reference", "scorecard posterior", "checks json", "checks page",

@@ -23,7 +23,7 @@ import (
 // A data set of a file has the file's name without its ending, with - for what a name must
 // not have. Its noise decides the task: the target of a regression has some, a class has none.
 func (f *selection) namePosterior() error {
-	// A file is a data set of a study that has nothing else, as data sets of studies' files are.
+	// open takes data sets in files from a study: this one has the data set and nothing else.
 	var own *bench.File
 	if name, isFile := strings.CutSuffix(filepath.Base(f.dataset), ".csv"); isFile {
 		o := datasets.FileOptions{NoiseVariance: f.noise}

@@ -221,7 +221,7 @@ func (r *reproduction) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Tables decide claims by all plans of the run, whatever was selected.
+	// Claims are decided by all plans of the profile in the store, whatever was selected.
 	drawer := figures.Drawer{Results: bench.NewResults(r.Store), Dir: r.out, All: r.shown(all),
 		Width: table.Width()}
 	var failed []error

@@ -63,9 +63,9 @@ exit code 1.`,
 // sampleFlags holds the command's flags and the chains that they describe.
 type sampleFlags struct {
 	selection
-	// cell is what the settings' flags state, at first; describe completes what is 0 or "" and
-	// follows from the target. So a chain here has the settings of a study's cell, and but for
-	// the start its defaults.
+	// cell holds the settings that flags state. What is 0 or "" in it depends on the target, and is
+	// filled in by describe. Settings and defaults are those of a study's cell, but for the default
+	// of start.
 	cell bench.Cell
 	// Chains is described by cell and the target.
 	draws.Chains
@@ -86,7 +86,7 @@ func (f *sampleFlags) registerSettings(fs *pflag.FlagSet) {
 		v := &parsedValue{words: s.Words, read: func(text string) error {
 			return s.Set(&f.cell, text) // its error says which values the declaration allows
 		}}
-		// The declaration keeps its own default, which a cell does not state.
+		// s.Default itself must not change: Set leaves a value that equals it out of the cell.
 		usual := s.Default
 		if usual == oracle.AtTruth { // which a posterior may have to be sampled for first
 			usual = oracle.AtTypical

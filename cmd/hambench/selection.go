@@ -328,7 +328,7 @@ func (f *selection) choose(plans []bench.Plan) (chosen []bench.Plan, there []str
 		if f.on != nil {
 			left = p.On(f.on...)
 		}
-		// A study without cells, of exact errors alone, is on no data set and always left.
+		// A study without cells, of exact errors alone, uses no data set: --datasets keeps it.
 		lost := len(p.Cells) > 0 && len(left.Cells) == 0
 		if !lost && (f.only == nil || slices.Contains(f.only, p.ID)) {
 			chosen = append(chosen, left)

@@ -12,7 +12,7 @@ import (
 // Set is one set of kernels: an instruction set, or plain Go.
 type Set int
 
-// The sets; names and VectorLen are indexed by them.
+// The sets; they are the indices of names.
 const (
 	generic Set = iota // plain Go
 	neon
