@@ -206,7 +206,10 @@ func TestMetadataOfNoArrayAreRefused(t *testing.T) {
 		"a length below zero":         {`"shape":[-1,3],"chunks":[1,3],"dtype":"<f8"`, `{}`},
 		"a chunk of length zero":      {`"shape":[2,3],"chunks":[2,0],"dtype":"<f8"`, `{}`},
 		"a chunk below zero":          {`"shape":[2,3],"chunks":[2,-3],"dtype":"<f8"`, `{}`},
+		"too many elements":           {`"shape":[1000000000000,1000000000000],"chunks":[1,1],"dtype":"<f8"`, `{}`},
+		"too many in a chunk":         {`"shape":[2,3],"chunks":[1000000000000,1000000000000],"dtype":"<f8"`, `{}`},
 		"elements of three bytes":     {`"shape":[2,3],"chunks":[2,3],"dtype":"<i3"`, `{}`},
+		"draws of no elements":        {`"shape":[2,3,0],"chunks":[2,3,1],"dtype":"<f8"`, `{}`},
 	} {
 		folder := t.TempDir()
 		array := filepath.Join(folder, "posterior", "theta")
@@ -218,8 +221,8 @@ func TestMetadataOfNoArrayAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "array theta: "
-		if name == "elements of three bytes" {
-			want = "no array of whole numbers" // is passed over, like texts
+		if name == "elements of three bytes" || name == "draws of no elements" {
+			want = "no array of whole numbers" // they are passed over, like texts
 		}
 		if _, err := Read([]string{folder}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v: want %q", name, err, want)

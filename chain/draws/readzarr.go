@@ -173,6 +173,9 @@ func (a array) drawn() bool {
 // addArray adds the columns of an array of the shape (chain, draw, …), one for each element of a
 // draw. All arrays must have the chains and draws of the first.
 func (b *builder) addArray(folder, name string, a array, want []string) error {
+	if slices.Contains(a.shape[2:], 0) { // no elements, and so no columns
+		return nil
+	}
 	values, err := a.read(folder)
 	if err != nil {
 		return err
@@ -201,6 +204,9 @@ func (b *builder) addArray(folder, name string, a array, want []string) error {
 	}
 	return nil
 }
+
+// maxElements bounds the elements of an array and of a chunk: 8 GiB of numbers.
+const maxElements = 1 << 30
 
 // array interprets the metadata of an array; kind is 0 if its elements are no numbers.
 func (m meta) array(version int) (a array, err error) {
@@ -262,6 +268,16 @@ func (m meta) array(version int) (a array, err error) {
 	if len(a.chunk) != len(a.shape) || slices.Min(a.chunk) < 1 || slices.Min(a.shape) < 0 ||
 		a.dims != nil && len(a.dims) != len(a.shape) {
 		return a, fmt.Errorf("chunks %v of the shape %v: want one length each", a.chunk, a.shape)
+	}
+	for _, lengths := range [][]int{a.shape, a.chunk} {
+		elements := 1.0 // in floating point, which does not overflow
+		for _, n := range lengths {
+			elements *= float64(n)
+		}
+		if elements > maxElements {
+			return a, fmt.Errorf("%v has %.3g elements: want at most %d", lengths, elements,
+				maxElements)
+		}
 	}
 	// Without a fill value a missing chunk is NaN, which a comparison refuses.
 	a.fill = math.NaN()

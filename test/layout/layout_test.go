@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -134,6 +135,20 @@ func TestTheReadmeNamesEveryFolder(t *testing.T) {
 	for folder := range strings.FieldsSeq(string(out)) {
 		if folder[0] != '.' && !strings.Contains(string(readme), "`"+folder+"/") {
 			t.Errorf("%s is not in the README's table", folder)
+		}
+	}
+}
+
+// Nothing is committed that is built: the largest files are the page and the store of results.
+func TestNoFileIsLarge(t *testing.T) {
+	out, err := exec.Command("git", "ls-tree", "-r", "--full-tree", "--format=%(objectsize) %(path)", "HEAD").Output()
+	if err != nil {
+		t.Skip("not a checkout")
+	}
+	for line := range strings.Lines(string(out)) {
+		size, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.Atoi(size); err != nil || n > 5_000_000 {
+			t.Errorf("%s has %s bytes: want at most 5 MB", path, size)
 		}
 	}
 }
