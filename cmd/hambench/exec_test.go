@@ -160,8 +160,8 @@ integrator = "baoab"
 K = 2
 samples = 20
 [reference]
-chains = 2
-samples = 4
+chains = 4
+samples = 20
 thin = 20
 burn = 20
 step = 0.1
@@ -181,9 +181,9 @@ y = "distance"
 		t.Errorf("left behind: %v", left)
 	}
 	t.Setenv("DIES_AFTER", "0")
-	// Whether reference chains that are so short bear a verdict does not matter here.
+	// 80 draws of one dimension are reference enough: the run ends without a complaint.
 	for _, want := range []string{"cells: computed 2", "nothing was computed"} {
-		if code, stdout, log := call(t, "run", study, "--out", out); code != 0 && code != exitUndecided || !strings.Contains(stdout, want) {
+		if code, stdout, log := call(t, "run", study, "--out", out); code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit code %d, %s%s: want %q", code, stdout, log, want)
 		}
 	}
