@@ -32,8 +32,8 @@ var (
 // Inline returns the figure as an SVG element for an HTML page, drawn as its file is. Title,
 // warning and caption are left to the page, and so are font and background: what is white in
 // the file is not filled, and the element's class, chart, and its style's --width, which is its
-// width in points, are for the page's style sheet. Every point lies under a circle of class tip
-// whose title states its numbers.
+// width in points, are for the page's style sheet. Every point lies under a circle whose title
+// states its numbers, in a group of class tips.
 func (f *Figure) Inline() (template.HTML, error) {
 	bare := *f // whose layout has room for what is drawn alone
 	bare.Title, bare.Warning, bare.Caption = "", "", ""
@@ -64,12 +64,13 @@ func (f *Figure) Inline() (template.HTML, error) {
 		width, height, width, html.EscapeString(f.Title+": "+f.axisTitles()))
 	b.WriteString("<g ")
 	b.Write(svg)
+	b.WriteString(`<g class="tips">`)
 	for _, t := range *l.tips {
 		// SVG counts from the top.
-		fmt.Fprintf(&b, `<circle class="tip" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`,
+		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`,
 			float64(t.at.X), height-float64(t.at.Y), html.EscapeString(t.text))
 	}
-	b.WriteString("</svg>")
+	b.WriteString("</g></svg>")
 	return template.HTML(b.String()), nil
 }
 
@@ -112,9 +113,9 @@ func (k canvas) reading(s curve, i int) string {
 		value += fmt.Sprintf(" (%.3g to %.3g)", s.Low[i], s.High[i])
 	}
 	parts = append(parts, value)
-	// Over a gap, or from 0, there is no slope.
-	// Points without a place on the axes make such gaps, too.
-	shown := i > 0 && k.shown(s, i-1) && k.shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
+	// Over a gap, or from 0, there is no slope, nor where no line joins the points.
+	// Points without a place on the axes make gaps, too.
+	shown := i > 0 && s.Style.Width > 0 && k.shown(s, i-1) && k.shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
 	if shown && k.X.Log && s.X[i] != s.X[i-1] {
 		slope := math.Log(s.Y[i]/s.Y[i-1]) / math.Log(s.X[i]/s.X[i-1])
 		parts = append(parts, fmt.Sprintf("local slope %.2f", slope))

@@ -168,7 +168,6 @@ var programs = map[string]func(of []*evaluation) Finding{
 	"toy-law":                 toyLaw,
 	"bottleneck-exact":        bottleneckExact,
 	"inner-error-exact":       innerErrorExact,
-	"sghmc-correction":        sghmcCorrection,
 	"all-converge":            allConverge,
 	"friction-reasonable":     frictionReasonable,
 	"friction-range":          frictionRange,

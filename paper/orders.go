@@ -49,10 +49,8 @@ func orderOf(r table.Row) estimate {
 		e.value, e.open, e.text = math.NaN(), "the order could not be fitted", "not known"
 	case order != order:
 		e.value, e.low, e.high, e.text = least, least, inf, fmt.Sprintf("%g or more", least)
-	case math.IsInf(r.Number("uncertainty"), 1):
-		e.text = fmt.Sprintf("%.2f", order)
 	default:
-		e.text = fmt.Sprintf("%.2f ± %.2f", order, r.Number("uncertainty"))
+		e.text = fmt.Sprintf("%.2f", order)
 	}
 	return e
 }

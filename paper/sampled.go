@@ -138,24 +138,40 @@ func frictionReasonable(of []*evaluation) Finding {
 }
 
 // frictionRange sums the acceptable part of the grid on the axis of log₁₀ C. A tested
-// friction stands for what is nearer to it than to its neighbours, within the grid. A grid
-// of less than a decade cannot show that a decade is acceptable, and is left out.
+// friction stands for what is nearer to it than to its neighbours. At an end of the grid
+// it may stand for values beyond, so that the width within the grid is a lower bound where
+// an end is acceptable: one that is too small does not refute, unless it is with the ends
+// reaching as far beyond the grid as into it. A grid of less than a decade cannot show that
+// a decade is acceptable, and is left out.
 func frictionRange(of []*evaluation) Finding {
-	x := of[0]
-	x.what = x.Title
-	x.scale = func(decades float64) float64 { return max(decades, 0) }
-	for _, of := range x.frictions() {
-		friction := func(i int) float64 { return of[i].row.Number("friction") }
-		width, last := 0.0, len(of)-1
-		// Half of the way to either neighbour: log₁₀ of (C_{i+1}/C_{i−1}), halved. At both ends of
-		// the grid there is one neighbour, and half of the way to it.
+	inner, outer := of[0], *of[0]
+	inner.what, outer.what = inner.Title, inner.Title+", ends counted on both sides"
+	inner.scale = func(decades float64) float64 { return max(decades, 0) }
+	outer.scale, outer.values, outer.Unit = inner.scale, make(map[string]*replicate), ""
+	for _, of := range inner.frictions() {
+		logC := func(i int) float64 { return math.Log10(of[i].row.Number("friction")) }
+		within, beyond, last := 0.0, 0.0, len(of)-1
 		for i, a := range of {
-			decades := math.Log10(friction(min(i+1, last)) / friction(max(i-1, 0)))
-			width += indicator(a.acceptable) * decades / 2
+			if !a.acceptable {
+				continue
+			}
+			// Half of the way to either neighbour, of which an end has one.
+			below, above := (logC(i)-logC(max(i-1, 0)))/2, (logC(min(i+1, last))-logC(i))/2
+			within += below + above
+			if i == 0 || i == last {
+				beyond += below + above
+			}
 		}
-		if friction(last) >= 10*friction(0) {
-			x.add(of[0].row, width, 0)
+		if logC(last) >= logC(0)+1 {
+			inner.add(of[0].row, within, 0)
+			outer.add(of[0].row, within+beyond, 0)
 		}
 	}
-	return x.finish(x.interval())
+	f, most := inner.interval(), outer.interval()
+	if f.Verdict == Refuted && most.Verdict != Refuted {
+		f.Verdict = NotDecided
+	}
+	f.Summary += "; with the ends of the grid counted on both sides " + most.Summary
+	f.Numbers = slices.Concat(f.Numbers, most.Numbers)
+	return inner.finish(f)
 }

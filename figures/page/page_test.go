@@ -75,8 +75,8 @@ func TestEveryControlOfThePageActs(t *testing.T) {
 			if b.count(".claim[open]") != 1 {
 				t.Error("a claim does not open")
 			}
-			b.eval("document.querySelector('figure .tip').scrollIntoView({block: 'center', inline: 'center'})", nil)
-			at := "document.elementFromPoint(...(({x, y, width, height}) => [x + width / 2, y + height / 2])(document.querySelector('figure .tip').getBoundingClientRect()))"
+			b.eval("document.querySelector('figure .tips circle').scrollIntoView({block: 'center', inline: 'center'})", nil)
+			at := "document.elementFromPoint(...(({x, y, width, height}) => [x + width / 2, y + height / 2])(document.querySelector('figure .tips circle').getBoundingClientRect()))"
 			if got := b.text(at + ".querySelector('title').textContent"); !strings.Contains(got, "η = ") {
 				t.Errorf("the point under the pointer is called %q", got)
 			}
@@ -189,7 +189,7 @@ func csvOf(t *testing.T, r figures.Records) string {
 func TestThePageWithoutScriptShowsEverything(t *testing.T) {
 	_, html := testPage(t)
 	path := saved(t, html)
-	const all = ".claim, figure svg .tip, table, figcaption"
+	const all = ".claim, figure svg .tips circle, table, figcaption"
 	with := openBrowser(t, 1200)
 	with.open(path)
 	without := openBrowser(t, 1200)
