@@ -28,17 +28,19 @@ func (l *linearFlow) append(b linearFlow) {
 // newLinearFlow works out the flow for a precision, a diagonal of M⁻¹, a
 // friction and a step.
 //
-// It solves for (r, θ/h) in the time unit h, in which all blocks are of one
-// size. A Taylor series gives the flow over a time t = 2^{−k} that is short for
-// A, and doubling the flow over the step:
+// It solves in the time unit h for r in the units M^½ and θ in those of M^−½h, or of P_ii^−½
+// where these are smaller: so blocks are of one size, and their norms are those of the rates. A
+// Taylor series gives the flow over a time t = 2^{−k} that is short for A, and doubling the flow
+// over the step:
 //
-//	e^{tA} = Σ (tA)ⁿ/n!,   Σ(t) = Σ t^{n+1}/(n+1)! D_n,   D₀ = Q,  D_{n+1} = A D_n + D_n Aᵀ
+//	e^{tA} − I = D(t) = Σ_{n≥1} (tA)ⁿ/n!,   D(2t) = 2D(t) + D(t)²
+//	Σ(t) = Σ t^{n+1}/(n+1)! D_n,   D₀ = Q,  D_{n+1} = A D_n + D_n Aᵀ
 //	Σ(2t) = Σ(t) + e^{tA} Σ(t) e^{tA}ᵀ.
 //
-// Sums of positive semidefinite matrices lose no digits, where the closed form
-// S − e^{hA} S e^{hA}ᵀ (S the stationary covariance) cancels for small h, and the
-// formulas by modes need three cases, for under-, critically and overdamped
-// ones.
+// Squares of e^{tA} would lose the digits of slow modes, of which D(t) holds all. Sums of
+// positive semidefinite matrices lose none, where the closed form S − e^{hA} S e^{hA}ᵀ (S the
+// stationary covariance) cancels for small h, and the formulas by modes need three cases, for
+// under-, critically and overdamped ones.
 //
 // It returns an error if rounding leaves the noise's covariance without a Cholesky
 // factor.
@@ -46,83 +48,98 @@ func newLinearFlow(precision *mat.SymDense, invMass []float64, friction, h float
 	linearFlow, error) {
 	d := len(invMass)
 	a, q := mat.NewDense(2*d, 2*d, nil), mat.NewDense(2*d, 2*d, nil)
+	units := make([]float64, 2*d) // of (r, θ)
+	for i, m := range invMass {
+		units[i] = 1 / math.Sqrt(m)
+		units[d+i] = min(h/units[i]*m, 1/math.Sqrt(precision.At(i, i)))
+	}
 	for i, m := range invMass {
 		for j := range d {
-			a.Set(i, d+j, -h*h*precision.At(i, j))
+			a.Set(i, d+j, -h*precision.At(i, j)*units[d+j]/units[i])
 		}
 		a.Set(i, i, -h*friction*m)
-		a.Set(d+i, i, m)
-		q.Set(i, i, 2*friction*h)
+		a.Set(d+i, i, h*m*units[i]/units[d+i])
+		q.Set(i, i, 2*friction*h*m)
 	}
 	halvings := 0
 	if norm := mat.Norm(a, 1); norm > 0.5 {
 		halvings = int(math.Ceil(math.Log2(2 * norm)))
 	}
-	flow, cov := taylorFlow(a, q, math.Ldexp(1, -halvings))
+	defect, cov := taylorFlow(a, q, math.Ldexp(1, -halvings))
 	for range halvings {
-		var half, moved mat.Dense
-		half.Mul(flow, cov)
-		moved.Mul(&half, flow.T())
+		var moved, squared mat.Dense
+		flow := plusIdentity(defect)
+		moved.Product(flow, cov, flow.T())
 		cov.Add(cov, &moved)
-		moved.Mul(flow, flow)
-		flow.Copy(&moved)
+		squared.Mul(defect, defect)
+		defect.Scale(2, defect)
+		defect.Add(defect, &squared)
 	}
-	return blocks(flow, cov, d, h)
+	return blocks(plusIdentity(defect), cov, units)
+}
+
+// plusIdentity returns I + D.
+func plusIdentity(defect *mat.Dense) *mat.Dense {
+	out := mat.DenseCopyOf(defect)
+	for i := range out.RawMatrix().Rows {
+		out.Set(i, i, 1+out.At(i, i))
+	}
+	return out
 }
 
 // taylorTerms is enough for ‖tA‖ ≤ 1/2: the first term left out of Σ(t) is
 // below (2‖tA‖)²⁰/21! = 2e-20 of it.
 const taylorTerms = 20
 
-// taylorFlow sums the series of e^{tA} and Σ(t).
-func taylorFlow(a, q *mat.Dense, t float64) (flow, cov *mat.Dense) {
+// taylorFlow sums the series of D(t) and Σ(t).
+func taylorFlow(a, q *mat.Dense, t float64) (defect, cov *mat.Dense) {
 	n, _ := a.Dims()
-	flow, cov = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-	power, term := mat.NewDense(n, n, nil), mat.DenseCopyOf(q)
-	for i := range n {
-		power.Set(i, i, 1)
-	}
+	defect, cov = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	power, term := plusIdentity(defect), mat.DenseCopyOf(q)
 	term.Scale(t, term)
 	for i := range taylorTerms {
-		flow.Add(flow, power)
 		cov.Add(cov, term)
 		var next, left mat.Dense
 		next.Mul(a, power)
 		power.Scale(t/float64(i+1), &next)
+		defect.Add(defect, power)
 		left.Mul(a, term)
 		term.Add(&left, left.T())
 		term.Scale(t/float64(i+2), term)
 	}
-	return flow, cov
+	return defect, cov
 }
 
-// blocks turns the flow of (r, θ/h) into that of (θ, r).
-func blocks(flow, cov *mat.Dense, d int, h float64) (linearFlow, error) {
+// blocks turns the flow of (r, θ) in some units into that of (θ, r).
+func blocks(flow, cov *mat.Dense, units []float64) (linearFlow, error) {
 	var mean mat.Dense
 	mean.Add(cov, cov.T())
 	mean.Scale(0.5, &mean)
 	var chol mat.Cholesky
-	if !chol.Factorize(mat.NewSymDense(2*d, mean.RawMatrix().Data)) {
+	if !chol.Factorize(mat.NewSymDense(len(units), mean.RawMatrix().Data)) {
 		return linearFlow{}, errors.New("the noise's covariance is not positive definite")
 	}
 	var l mat.TriDense
 	chol.LTo(&l)
-	r, theta := 0, d
-	return linearFlow{
-		tt: block(flow, theta, theta, d, 1), tr: block(flow, theta, r, d, h),
-		rt: block(flow, r, theta, d, 1/h), rr: block(flow, r, r, d, 1),
-		nrr: block(&l, r, r, d, 1),
-		ntr: block(&l, theta, r, d, h), ntt: block(&l, theta, theta, d, h),
-	}, nil
-}
-
-// block returns scale times the d × d block at row i and column j.
-func block(a mat.Matrix, i, j, d int, scale float64) []float64 {
-	b := make([]float64, 0, d*d)
-	for row := range d {
-		for col := range d {
-			b = append(b, scale*a.At(i+row, j+col))
+	r, theta, d := 0, len(units)/2, len(units)/2
+	// block is the d × d block of a matrix at row i and column j, of the flow or of the noise.
+	block := func(a mat.Matrix, i, j int, noise bool) []float64 {
+		b := make([]float64, 0, d*d)
+		for row := i; row < i+d; row++ {
+			for col := j; col < j+d; col++ {
+				v := units[row] * a.At(row, col)
+				if !noise {
+					v /= units[col]
+				}
+				b = append(b, v)
+			}
 		}
+		return b
 	}
-	return b
+	return linearFlow{
+		tt: block(flow, theta, theta, false), tr: block(flow, theta, r, false),
+		rt: block(flow, r, theta, false), rr: block(flow, r, r, false),
+		nrr: block(&l, r, r, true),
+		ntr: block(&l, theta, r, true), ntt: block(&l, theta, theta, true),
+	}, nil
 }
