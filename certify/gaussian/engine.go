@@ -185,6 +185,11 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 			// A step may reckon with the mean of the batch itself, which is not at the origin.
 			for _, f := range probe.Members(f) {
 				m.far = max(m.far, frame.distance(f))
+				// What is more than rounding over the waves in a step is an error of the flow.
+				if in.Integrator.Needs.Affine && g.problem.By.Plain() {
+					waves := in.Params.Step * g.rates.Fast
+					m.off = max(m.off, min(frame.strayed(m, f), safety*markov.Epsilon*(1+waves)))
+				}
 			}
 			p.kernels = append(p.kernels, m)
 		}

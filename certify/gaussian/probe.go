@@ -154,6 +154,28 @@ func (f *frame) checkAffine(constant []float64, linear *mat.Dense, points,
 	return off, nil
 }
 
+// strayed is by how much an exact flow, rounded, changes the covariance that its batch's own law
+// has, relative to that: rounding adds up over the many short times that a flow is composed of.
+func (f *frame) strayed(m *affineMap, b *integrators.Affine) float64 {
+	n := m.n - 1
+	var inverse, moved, changed mat.Dense
+	if err := inverse.Inverse(matrix(b)); err != nil {
+		return 0 // a flow has no such batch
+	}
+	cov := mat.NewDense(n, n, nil)
+	for i := f.d; i < n; i++ {
+		cov.Set(i, i, 1)
+	}
+	cov.Slice(0, f.d, 0, f.d).(*mat.Dense).Product(f.white, &inverse, f.white.T())
+	// (I + D)S(I + D)ᵀ + Q − S without the terms that cancel.
+	moved.Mul(m.change(), cov)
+	changed.Mul(&moved, m.change().T())
+	changed.Add(&changed, &moved)
+	changed.Add(&changed, moved.T())
+	changed.Add(&changed, m.q.Slice(0, n, 0, n))
+	return safety * mat.Norm(&changed, 2) / mat.Norm(cov, 2)
+}
+
 // float32Rounding bounds what rounding to float32 leaves of a step, relatively.
 const float32Rounding = 1e-5
 
