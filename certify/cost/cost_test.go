@@ -51,6 +51,22 @@ func TestLargestStableStepIsFound(t *testing.T) {
 	}
 }
 
+// level is a chain that is stable at all steps, by less and less: round-off tells until 0.5.
+type level struct{ power }
+
+func (l level) Radius(context.Context, minibatch.Scheme, bool) (Growth, error) {
+	return Growth{Known: true, Radius: max(1-math.Exp(-60*l.h), 0.5), Slack: 1e-13, Kernels: 1}, nil
+}
+
+// Where rounding hides whether a chain is stable, the largest stable step is not known.
+func TestAStepThatRoundOffHidesIsNoLimit(t *testing.T) {
+	s := NewSearch(t.Context(), minibatch.Scheme{}, 1, markov.Pace{Fast: 5, Slow: 1, Damping: math.Inf(1)},
+		func(h float64, _ bool) (Chain, error) { return level{power{h, true}}, nil })
+	if limit, known, err := s.StableStep(); known || err != nil {
+		t.Errorf("limit %v, known %v, %v: want none that is known", limit, known, err)
+	}
+}
+
 // h⁴ + 2/(nh) is smallest at h⁵ = 1/(2n); steps of the grid are 9 % apart, which costs little.
 func TestBestStepIsThatOfTheSmallestError(t *testing.T) {
 	for _, n := range []float64{10, 1e3, 1e5} {

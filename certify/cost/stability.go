@@ -35,6 +35,9 @@ type Growth struct {
 	Random  bool // the order of the batches is, so that second moments grow faster than the mean
 }
 
+// decided reports whether it is known, and round-off does not hide, on which side of 1 it is.
+func (g Growth) decided() bool { return g.Known && !(math.Abs(g.Radius-1) <= g.Slack) }
+
 // NewSearch returns the search for steps of an integrator of N_l inner kernels under a scheme,
 // on a problem of some pace. at returns the integrator at a step; where it is told to keep it,
 // it may be asked for that step again.
@@ -102,19 +105,26 @@ func (s *Search) largestStable() (limit float64, known bool, err error) {
 	for up := ok; err == nil && ok == up; ok, last, err = s.stable(at(j)) {
 		switch j += by; {
 		case j > highest:
-			return math.Inf(1), last.Known, nil
+			return math.Inf(1), last.decided(), nil
 		case j < lowest:
-			return 0, last.Known && math.Abs(last.Radius-1) > last.Slack, nil
+			return 0, last.decided(), nil
 		}
 	}
 	if err != nil {
 		return 0, false, err
 	}
+	known = last.decided()
+	if last.Known && !known { // a limit may be a step of the grid; then the next is decided
+		on, next, err := s.stable(at(j + by))
+		if known = on == ok && next.decided(); err != nil {
+			return 0, false, err
+		}
+	}
 	if ok { // found on the way down
 		j++
 	}
 	limit, err = s.halved(at(j-1), at(j))
-	return limit, last.Known, err
+	return limit, known, err
 }
 
 // halved returns the limit between a stable step and one that is not, to five digits.
