@@ -249,7 +249,9 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 	// neither absent nor resolved (open) on, a resolved one says only what the order is at most.
 	clear, open := 0, false
 	for q, c := range expand(nodes, p.Fast, size) {
-		if c.resolved {
+		if c.resolved && gone(nodes, q, c.size*math.Pow(p.Fast, float64(q)), size) {
+			open = true
+		} else if c.resolved {
 			if !open {
 				return found(q, c)
 			}
@@ -267,6 +269,17 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 		f.atLeast = float64(clear)
 	}
 	return f
+}
+
+// gone reports whether a term of an error is not in it at the smallest steps, where it was found by
+// larger ones: a step may do something else below some length.
+func gone(nodes []node, power int, constant float64, size func([]float64) float64) bool {
+	nodes = slices.Clone(nodes)
+	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.h, b.h) })
+	// Higher powers cancel a term at one step, and not at the next.
+	return !slices.ContainsFunc(nodes[:min(2, len(nodes))], func(n node) bool {
+		return size(n.signed)+n.bound >= constant*math.Pow(n.h, float64(power))/2
+	})
 }
 
 // unfallen finds an error of order 0 where an auxiliary variable remembers steps, whose powers

@@ -47,6 +47,7 @@ func TestJudge(t *testing.T) {
 		{"an error that does not vanish", func(float64) float64 { return 0.1 }, 1e-13, 1, 0, 0.1, nan, Refuted},
 		{"an error that grows", func(h float64) float64 { return 0.1/h + 1 + h }, 1e-13, 1, -1, 0.1, nan, Refuted},
 		{"an error that grows twice as fast", func(h float64) float64 { return 0.1/(h*h) - 3/h }, 1e-13, 1, -2, 0.1, nan, Refuted},
+		{"an error of large steps alone", func(h float64) float64 { return 0.1 * math.Round(math.Min(1, 60*h)) }, 1e-13, 1, nan, nan, nan, Inconclusive},
 		{"half a power that grows", func(h float64) float64 { return 1 / math.Sqrt(h) }, 1e-13, 1, nan, nan, nan, Inconclusive},
 		{"faster than terms are told apart", func(h float64) float64 { return math.Pow(h, 6) }, 1e-9, 2, nan, nan, 3, Confirmed},
 	} {
