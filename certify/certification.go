@@ -300,6 +300,9 @@ func (c *certification) findings(points []markov.Point, p markov.Pace) []finding
 func (c *certification) observable(i int, name string, points []markov.Point,
 	f finding) Observable {
 	nan := Number(math.NaN())
+	if c.law != nil && c.law.own != nil && randomOrders(c.scheme) == "" {
+		f = f.beside(c.law.own[i])
+	}
 	out := Observable{Name: name, Order: Number(f.order), Uncertainty: Number(f.uncertainty),
 		Constant: Number(f.constant), AtLeast: nan, Bound: nan}
 	if c.amplified != nil {
@@ -332,6 +335,8 @@ func (c *certification) observable(i int, name string, points []markov.Point,
 	case !math.IsNaN(f.atLeast):
 		// Small terms above the claim were not looked for with its care.
 		out.AtLeast = min(Number(f.atLeast), out.Claim)
+		out.Bound = Number(f.below(c.options.Steps[smallest]))
+	case f.order > 0:
 		out.Bound = Number(f.below(c.options.Steps[smallest]))
 	}
 	switch {

@@ -328,8 +328,24 @@ func (f finding) contradicts(order int, size, unsure float64) bool {
 	return len(f.limits) > order && size > apartAbove*(f.limits[order]+unsure)
 }
 
-// below bounds what the terms below the order that is known at least may add
-// to the error at a step.
+// beside limits a finding under random orders of the batches by that with all of the data. What is
+// certain there of order 0 or 1 is in the error here, too, to which random orders add nothing of
+// these orders: where the term is small enough to count as absent, that there is none is not known.
+func (f finding) beside(own finding) finding {
+	q := own.order
+	certain := own.leading != nil && q >= 0 && q < 2
+	if !certain || f.order <= q || f.contradicts(int(q), own.constant, own.uncertainty*own.constant) {
+		return f
+	}
+	out := unknown()
+	out.seen, out.visible, out.atMost = f.seen, min(f.visible, q), f.atMost
+	if out.limits = f.limits[:min(len(f.limits), int(q))]; len(out.limits) > 0 && f.seen {
+		out.atLeast = float64(len(out.limits))
+	}
+	return out
+}
+
+// below bounds what the terms that are taken for absent may add to the error at a step.
 func (f finding) below(h float64) float64 {
 	sum := 0.0
 	for q, limit := range f.limits {

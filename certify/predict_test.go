@@ -357,10 +357,10 @@ func TestOldRecordsHaveTheirPredictions(t *testing.T) {
 	}
 }
 
-// heated adds noise to another step, of a variance (h²P)^{3/2}, P the curvature of the batch.
+// heated adds noise to another step, of a variance that depends on the curvature P of the batch.
 type heated struct {
 	integrators.Stepper
-	h float64
+	variance func(p float64) float64
 }
 
 func (s heated) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
@@ -368,12 +368,12 @@ func (s heated) Step(z *integrators.State, f integrators.Force, n integrators.No
 	xi := make([]float64, len(z.R))
 	n.Normal(xi)
 	p := f.(integrators.AffineForce).Affine().Precision[0]
-	floats.AddScaled(z.R, math.Pow(s.h*s.h*p, 0.75), xi)
+	floats.AddScaled(z.R, math.Sqrt(s.variance(p)), xi)
 }
 
-// A step that does more with its batch than to follow the gradient is not as the law of orders
-// takes it: rows say so.
-func TestAStepThatTheLawDoesNotKnowIsApart(t *testing.T) {
+// heatedRow is that of baoab with more noise.
+func heatedRow(t *testing.T, p *Problem, claim float64, scheme string, variance func(h, p float64) float64) Row {
+	t.Helper()
 	baoab, err := integrators.Builtin().Lookup("baoab")
 	if err != nil {
 		t.Fatal(err)
@@ -381,29 +381,64 @@ func TestAStepThatTheLawDoesNotKnowIsApart(t *testing.T) {
 	needs := baoab.Needs
 	needs.Affine, needs.Normals = true, needs.Normals+1
 	m := integrators.Define(integrators.Integrator{Name: "heated",
-		Claims: integrators.Claims{ErgodicOrder: 1, PositionOrder: 1}, Needs: needs},
+		Claims: integrators.Claims{ErgodicOrder: claim, PositionOrder: claim}, Needs: needs},
 		func(dim int, p integrators.Params) (kernel, refresh integrators.Stepper) {
 			in, err := baoab.New(dim, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return heated{in.Kernel, p.Step}, nil
+			return heated{in.Kernel, func(curvature float64) float64 { return variance(p.Step, curvature) }}, nil
 		})
-	schemes, err := Schemes("reshuffle")
+	schemes, err := Schemes(scheme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Kind: Gaussian, Friction: 1, gaussian: []*affineForce{
-		newAffineForce([]float64{0.5}, []float64{0}), newAffineForce([]float64{2}, []float64{0})}}
 	rows, err := Run(t.Context(), Options{Problem: p, Integrators: []integrators.Integrator{m}, Schemes: schemes})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := rows[0].observable(t, "theta.cov"); !o.Apart {
+	return rows[0]
+}
+
+// A step that does more with its batch than to follow the gradient is not as the law of orders
+// takes it: rows say so.
+func TestAStepThatTheLawDoesNotKnowIsApart(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 1, gaussian: []*affineForce{
+		newAffineForce([]float64{0.5}, []float64{0}), newAffineForce([]float64{2}, []float64{0})}}
+	row := heatedRow(t, p, 1, "reshuffle", func(h, p float64) float64 { return math.Pow(h*h*p, 1.5) })
+	if o := row.observable(t, "theta.cov"); !o.Apart {
 		t.Errorf("%v h^%v is found, %v h^%d predicted, and not told apart", o.Constant, o.Order, o.Predicted, o.PredictedOrder)
 	}
 	var table strings.Builder
-	if err := WriteTable(&table, rows); err != nil || !strings.Contains(table.String(), "(apart)") {
+	if err := WriteTable(&table, []Row{row}); err != nil || !strings.Contains(table.String(), "(apart)") {
 		t.Errorf("the table does not say it: %v\n%s", err, table.String())
+	}
+}
+
+// What is certain of an integrator with all of the data is in the error under random orders, too,
+// where it may be too small to be told from none beside what the batches add: no higher order is
+// then confirmed.
+func TestSmallTermsOfTheIntegratorAreNotForgotten(t *testing.T) {
+	for order, extra := range []func(h, p float64) float64{
+		func(h, _ float64) float64 { return 1e-9 * h },
+		func(h, _ float64) float64 { return 1e-5 * h * h },
+	} {
+		p := gaussianBuiltin()
+		if x := heatedRow(t, p, 2, "full", extra).observable(t, "theta.cov"); float64(x.Order) != float64(order) {
+			t.Fatalf("order %v, %s: want a term of order %d that is certain", x.Order, x.Verdict, order)
+		}
+		x := heatedRow(t, p, 2, "symmetric", extra).observable(t, "theta.cov")
+		if x.Verdict != Inconclusive || !math.IsNaN(float64(x.Order)) || order > 0 && float64(x.AtLeast) != 1 {
+			t.Errorf("with a term of order %d: %s, order %v, at least %v", order, x.Verdict, x.Order, x.AtLeast)
+		}
+	}
+}
+
+// Where an order is found, the row bounds the lower terms that are taken for absent.
+func TestLowerTermsAreBounded(t *testing.T) {
+	const added = 1e-10 // what a noise of this times h adds to the variance, to order 0, is half of it
+	x := heatedRow(t, gaussianBuiltin(), 2, "replacement", func(h, _ float64) float64 { return added * h }).observable(t, "theta.cov")
+	if float64(x.Order) != 1 || !(float64(x.Bound) >= added/4) {
+		t.Errorf("order %v, bound %v of lower terms: want 1 and %v or more", x.Order, x.Bound, added/4)
 	}
 }

@@ -57,8 +57,8 @@ type Observable struct {
 	Apart bool `json:"apart,omitempty"`
 	// A lower bound on the order, where it is not known, up to the claim.
 	AtLeast Number `json:"at_least"`
-	// Where AtLeast is known: what terms below it may add to the relative error at the
-	// smallest step.
+	// Where Order or AtLeast is known: what terms below it, too small to count, may add to the
+	// relative error at the smallest step.
 	Bound Number `json:"bound"`
 	// +Inf if the law is claimed to be exact.
 	Claim   Number  `json:"claim"`
