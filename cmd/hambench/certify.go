@@ -142,6 +142,7 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	f.noteSchemes(problems)
 	var rows []certify.Row
 	if f.exec != "" {
 		if rows, err = f.certifyExternal(ctx, problems); err != nil {
@@ -202,9 +203,8 @@ func (f *certifyFlags) certifyAll(ctx context.Context, problems []*certify.Probl
 	return rows, nil
 }
 
-// fit returns the integrators for each problem, and says which are left out, those that
-// one of several problems cannot take and those that run only if they are named, and
-// which schemes.
+// fit returns the integrators for each problem, and says which are left out: those that
+// one of several problems cannot take and those that run only if they are named.
 // With one problem, an integrator that does not fit is left for certify.Run, whose error says
 // why.
 func (f *certifyFlags) fit(problems []*certify.Problem,
@@ -219,8 +219,18 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 			fit[i] = append(fit[i], m)
 		}
 	}
-	// A scheme that exact errors cannot be had under may still have predictions of the law of
-	// orders.
+	for _, m := range integrators.Builtin() {
+		if m.Nonlinear && len(named) == 0 {
+			fmt.Fprintf(f.stderr, "certify: left out: %s, which runs where it is named: ask for "+
+				"it by --integrator, on a problem of kind scalar\n", m.Name)
+		}
+	}
+	return fit
+}
+
+// noteSchemes says which schemes are left out of problems. One that exact errors cannot be had
+// under may still have predictions of the law of orders.
+func (f *certifyFlags) noteSchemes(problems []*certify.Problem) {
 	for _, p := range problems {
 		asked := f.Options
 		asked.Problem = p
@@ -236,13 +246,6 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 			}
 		}
 	}
-	for _, m := range integrators.Builtin() {
-		if m.Nonlinear && len(named) == 0 {
-			fmt.Fprintf(f.stderr, "certify: left out: %s, which runs where it is named: ask for "+
-				"it by --integrator, on a problem of kind scalar\n", m.Name)
-		}
-	}
-	return fit
 }
 
 // certifyExternal certifies the external sampler of --exec, on all of the problems that

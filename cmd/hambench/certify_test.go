@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,21 @@ func TestCertifyRefusesWhatACrossingLacks(t *testing.T) {
 		if code != exitUsage || lines != 1 {
 			t.Errorf("%v: exit code %d, %q: want one line", more, code, stderr)
 		}
+	}
+}
+
+// What is left out of a problem is said once, though another process's sampler and integrators
+// that are named are certified one after another.
+func TestNotesOnSchemesAreGivenOnce(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not on this machine")
+	}
+	batches := strings.Repeat(`{"precision": [[1]], "shift": [1]},`, 10)
+	problem := `{"kind": "gaussian", "friction": 1, "batches": [` + strings.TrimSuffix(batches, ",") + `]}`
+	code, _, stderr := call(t, "certify", "--problem", problem, "--steps", "0.1", "--integrator", "baoab",
+		"--exec", "python3 ../../certify/testdata/sampler.py sgld:1")
+	if code != exitOK || strings.Count(stderr, "certify: predictions alone:") != 1 {
+		t.Errorf("exit code %d, %q: want one note", code, stderr)
 	}
 }
 
