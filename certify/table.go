@@ -157,6 +157,9 @@ func (r Row) finest(o Observable) string {
 	}
 	// An error below its bound may be 0; a bound that is not known says nothing.
 	e, res := float64(o.Relative[at]), float64(o.RelativeResolution[at])
+	if res == 0 && e == 0 {
+		return "0"
+	}
 	if e <= res && !math.IsInf(res, 1) {
 		return fmt.Sprintf("< %.0e", res)
 	}

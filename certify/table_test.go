@@ -19,3 +19,13 @@ func TestNameHasEverythingThatTellsSamplersApart(t *testing.T) {
 		}
 	}
 }
+
+// An error is shown where it is resolved; else its bound is, and of one that is 0 for certain, 0.
+func TestErrorsBelowTheirBoundShowIt(t *testing.T) {
+	for want, x := range map[string][2]Number{"2.000e-03": {2e-3, 1e-9}, "< 1e-09": {0, 1e-9}, "0": {0, 0}} {
+		o := Observable{Relative: []Number{x[0]}, RelativeResolution: []Number{x[1]}}
+		if got := (Row{Steps: []float64{0.1}}).finest(o); got != want {
+			t.Errorf("error %v, bound %v: %q, want %q", x[0], x[1], got, want)
+		}
+	}
+}
