@@ -137,11 +137,11 @@ func (t tests) joint(p pooled, z [][]float64, columns []Column) (worst []Joint,
 	return []Joint{correlation, t.directions(p, z, median(pairs), slow)}, pairs
 }
 
-// correlations compares means of products of two columns' normal scores: of all pairs or, with
+// correlations compares the correlations of two columns' normal scores: of all pairs or, with
 // more than wholeColumns columns, of each column with the next few, so that the number of pairs
 // stays near that of wholeColumns columns. It returns the worst and all, in the order of pairs.
-// A product of two columns forgets about as fast as the faster of them, so that this one's window
-// is the shortest that a product may have.
+// A pair of columns forgets about as fast as the faster of them, so that this one's window
+// is the shortest that a pair may have.
 func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 	Joint, []difference) {
 	reach := t.columns - 1
@@ -157,12 +157,19 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 			pairs = append(pairs, pair{a, b})
 		}
 	}
+	centres, scales := make([][2]float64, len(z)), make([][2]float64, len(z))
+	for j, x := range z {
+		for side, of := range [][]float64{x[:p.split], x[p.split:]} {
+			centres[j][side], scales[j][side] = stat.PopMeanStdDev(of, nil)
+		}
+	}
 	all := make([]difference, len(pairs))
-	each(len(z)-1, func(a int) { // one column's pairs, which share one buffer of products
+	each(len(z)-1, func(a int) { // one column's pairs, which share one buffer of scores
 		products := p.like(make([]float64, len(p.x)))
 		for k := first[a]; k < first[a+1]; k++ {
 			b := pairs[k].b
-			floats.MulTo(products.x, z[a], z[b])
+			p.correlated(products.x, [2][]float64{z[a], z[b]},
+				[2][2]float64{centres[a], centres[b]}, [2][2]float64{scales[a], scales[b]})
 			of, in := columns[a].location.lags(), columns[b].location.lags()
 			all[k] = products.compare(limits{limit{lag: min(of.ref.lag, in.ref.lag)},
 				limit{lag: min(of.own.lag, in.own.lag)}})
@@ -171,6 +178,40 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 	w := worstOf(all)
 	return Joint{"correlation", columns[pairs[w].a].Name + ", " + columns[pairs[w].b].Name,
 		t.of(all[w], len(pairs)), len(pairs)}, all
+}
+
+// correlated stores the scores of a pair of columns, whose means and deviations it takes by column
+// and side: with both columns in units of their own side's deviation about its own mean, u and v,
+// the scores uv − ρ(u² + v²)/2, where ρ is the mean of all uv. Their mean is the side's correlation
+// less ρ, and their variance that of the estimated correlation, to first order: so shifts and
+// deviations of single columns are no differences. Where one does not vary on a side, or both
+// always go together, there is nothing to compare but round-off: the scores are 0.
+func (p pooled) correlated(scores []float64, z [2][]float64, centres, scales [2][2]float64) {
+	clear(scores)
+	if min(scales[0][0], scales[0][1], scales[1][0], scales[1][1]) == 0 {
+		return
+	}
+	at := func(i int) (u, v float64) {
+		side := 0
+		if i >= p.split {
+			side = 1
+		}
+		return (z[0][i] - centres[0][side]) / scales[0][side],
+			(z[1][i] - centres[1][side]) / scales[1][side]
+	}
+	for i := range scores {
+		u, v := at(i)
+		scores[i] = u * v
+	}
+	rho := stat.Mean(scores, nil)
+	if 1-math.Abs(rho) < 1e-9 {
+		clear(scores)
+		return
+	}
+	for i := range scores {
+		u, v := at(i)
+		scores[i] -= rho * (u*u + v*v) / 2
+	}
 }
 
 // directions compares the laws of linear combinations of the whitened columns, and that of the
