@@ -11,9 +11,12 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -115,6 +118,7 @@ type Report struct {
 	Copied string `json:"copied,omitempty"`
 	// Joint has the worst correlation, and the worst direction's scale and shape.
 	Joint []Joint `json:"joint,omitempty"`
+	// Power is left out if a side has too few effective draws.
 	Power []Power `json:"power"`
 	// PerGradients is the median effective size of the draws for each 1000 gradients; 0 if the
 	// draws do not say what they cost.
@@ -157,12 +161,12 @@ type Column struct {
 	ReferenceEffective float64 `json:"reference_effective"`
 	Effective          float64 `json:"effective"`
 	// Location is the shift in standard deviations, Scale the ratio of the deviations, both
-	// of normal scores; Shape the largest difference of the distribution functions
-	// against its band.
+	// of normal scores, which is not known where Location is refused; Shape the largest
+	// difference of the distribution functions against its band, not known without a cut.
 	Location Test `json:"location"`
-	Scale    Test `json:"scale"`
-	Shape    Test `json:"shape"`
-	// P is the smallest of the three tests' P.
+	Scale    Test `json:"scale,omitzero"`
+	Shape    Test `json:"shape,omitzero"`
+	// P is the smallest of the three tests' P, of Scale also where it is left out.
 	P float64 `json:"p"`
 	// Curve has a point at each cut (see cuts) that both sides pass often enough.
 	Curve []Point `json:"curve"`
@@ -183,13 +187,48 @@ type Test struct {
 	P        float64 `json:"p"`
 }
 
-// String writes the estimate and the ends of its interval.
+// String writes the estimate and its interval; – for what is not known.
 func (t Test) String() string {
-	high := "∞"
-	if t.High < math.MaxFloat64 {
-		high = fmt.Sprintf("%.2g", t.High)
+	if t == (Test{}) {
+		return "–"
 	}
-	return fmt.Sprintf("%.2g (%.2g to %s)", t.Estimate, t.Low, high)
+	return fmt.Sprintf("%.2g (%s)", t.Estimate, t.interval())
+}
+
+// interval writes the ends, rounded outwards.
+func (t Test) interval() string {
+	low := outwards(t.Low, -1)
+	if t.High == math.MaxFloat64 {
+		return fmt.Sprintf("%g to ∞", low)
+	}
+	return fmt.Sprintf("%g to %g", low, outwards(t.High, 1))
+}
+
+// outwards rounds the end of an interval in the direction of a sign to two digits or, lest it hold
+// 0 or 1, of which one is what equal laws give, that the interval does not hold, to more.
+func outwards(x, sign float64) float64 {
+	for digits := 2; digits <= 17; digits++ {
+		v := sign * upwards(sign*x, digits)
+		beyond := func(y float64) bool { return (v-y)*sign >= 0 && (x-y)*sign < 0 }
+		if !beyond(0) && !beyond(1) {
+			return v
+		}
+	}
+	return x
+}
+
+// upwards returns the smallest number of so many decimal digits that is at least x.
+func upwards(x float64, digits int) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))+1-float64(digits))
+	rounded := func(v float64) float64 {
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', digits-1, 64), 64)
+		return v
+	}
+	v := rounded(x)
+	if v < x {
+		v = rounded(v + unit)
+	}
+	return v
 }
 
 // Point is the difference of the two empirical distribution functions (draws minus
@@ -245,7 +284,7 @@ func Sides(reference, draws Side) (Report, error) {
 			r.Reference.Draws, minMedian)
 		return r, nil
 	}
-	if r.Why = neverMoved(ref, own); r.Why != "" {
+	if r.Why = cmp.Or(own.transposed("the draws"), ref.transposed("the reference")); r.Why != "" {
 		return r, nil
 	}
 	if ref, own, err = r.varying(ref, own); err != nil {
@@ -253,6 +292,9 @@ func Sides(reference, draws Side) (Report, error) {
 	}
 	if len(ref.Names) == 0 {
 		r.Why = "no column varies"
+		return r, nil
+	}
+	if r.Why = cmp.Or(stuck(own, ref, ""), stuck(ref, own, "the reference: ")); r.Why != "" {
 		return r, nil
 	}
 	t := newTests(len(ref.Names))
@@ -329,6 +371,10 @@ func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 			r.OnlyDraws = append(r.OnlyDraws, name)
 		}
 	}
+	if name := offByOne(reference.Names, draws.Names); name != "" {
+		return ref, own, usage.Errorf("the elements of %s count from one more on one side than on "+
+			"the other, as if from 0 and from 1: want the same names", name)
+	}
 	if len(of) == 0 {
 		return ref, own, usage.Errorf("no column in common: the reference has %s, the draws %s",
 			Listed(reference.Names), Listed(draws.Names))
@@ -360,8 +406,50 @@ func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 	return ref, own, nil
 }
 
+// element is the name of one: theta[1], x[1,2].
+var element = regexp.MustCompile(`^(.+)\[(\d+(?:,\d+)*)\]$`)
+
+// offByOne returns a variable whose elements have the indices of the other side's, all of them one
+// higher or one lower, "" if there is none: matched by name, elements would be compared with their
+// neighbours.
+func offByOne(a, b []string) string {
+	// indices are those of each variable's elements, raised by a number, in order.
+	indices := func(names []string, by int) map[string][]string {
+		of := make(map[string][]string)
+		for _, name := range names {
+			m := element.FindStringSubmatch(name)
+			if m == nil {
+				continue
+			}
+			at := strings.Split(m[2], ",")
+			for d, text := range at {
+				i, _ := strconv.Atoi(text) // digits
+				at[d] = strconv.Itoa(i + by)
+			}
+			of[m[1]] = append(of[m[1]], strings.Join(at, ","))
+		}
+		for _, all := range of {
+			slices.Sort(all)
+		}
+		return of
+	}
+	one, other := indices(a, 0), indices(b, 0)
+	up, down := indices(b, 1), indices(b, -1)
+	for _, name := range slices.Sorted(maps.Keys(one)) {
+		at := one[name]
+		if !slices.Equal(at, other[name]) &&
+			(slices.Equal(at, up[name]) || slices.Equal(at, down[name])) {
+			return name
+		}
+	}
+	return ""
+}
+
 // Listed writes names, the first few of many.
 func Listed(names []string) string {
+	if names == nil {
+		return "none"
+	}
 	const most = 5
 	if len(names) > most {
 		return fmt.Sprintf("%s … (%d)", strings.Join(names[:most], ", "), len(names))
@@ -369,60 +457,119 @@ func Listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// constant reports whether all draws of all chains are equal.
-func constant(chains [][]float64) bool {
+// transposed returns why chains are too many and short for their mixing to be seen, "" if they are
+// not: of an array in which the axes of chains and draws are exchanged.
+func (s Side) transposed(what string) string {
+	longest := 0
+	for _, c := range s.Chains {
+		longest = max(longest, len(c[0]))
+	}
+	if longest > minLeast || len(s.Chains) <= 2*longest {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d chains of at most %d draws do not show how they mix: is the array "+
+		"(chain, draw)?", what, len(s.Chains), longest)
+}
+
+// Round-off is no difference: of the values of a column that is computed anew for each draw, as the
+// ones of a correlation matrix are, a few units in the last place; of the same constant on two
+// sides, the digits that a program writes, or those of 32 bits.
+const (
+	sameColumn = 1e-15
+	sameSides  = 1e-6
+)
+
+// constant reports whether all draws of all chains are a value, but for a share of it.
+func constant(chains [][]float64, value, share float64) bool {
 	return !slices.ContainsFunc(chains, func(x []float64) bool {
-		return slices.ContainsFunc(x, func(v float64) bool { return v != chains[0][0] })
+		return slices.ContainsFunc(x, func(v float64) bool {
+			return math.Abs(v-value) > share*math.Abs(value)
+		})
 	})
 }
 
 // varying leaves out columns with one value on both sides, such as the zeros of a Cholesky
-// factor, and notes them. A column that is constant in the reference alone has no spread by
-// which a difference could be judged: it is a usage error.
+// factor, and notes them. A column that is constant in the reference alone, or at another value,
+// has no spread by which a difference could be judged: it is a usage error.
 func (r *Report) varying(ref, own Side) (Side, Side, error) {
 	var kept []int
 	for j, name := range ref.Names {
 		of, in := ref.column(j), own.column(j)
+		value := of[0][0]
 		switch {
-		case !constant(of):
+		case !constant(of, value, sameColumn):
 			kept = append(kept, j)
-		case constant(in) && of[0][0] == in[0][0]:
+		case constant(in, value, sameSides):
 			r.Constant = append(r.Constant, name)
+		case constant(in, in[0][0], sameColumn):
+			return ref, own, usage.Errorf("column %s is constant in the reference (%.6g) and in "+
+				"the draws (%.6g): nothing to compare them with", name, value, in[0][0])
 		default:
-			return ref, own, usage.Errorf("column %s is constant in the reference (%g), and not "+
-				"so in the draws: nothing to compare them with", name, of[0][0])
+			return ref, own, usage.Errorf("column %s is constant in the reference (%.6g), and not "+
+				"so in the draws: nothing to compare them with", name, value)
 		}
 	}
 	return ref.only(kept), own.only(kept), nil
 }
 
-// stuckChance is the probability below which a chain of one value is taken to be stuck: of as
-// many independent draws of the reference.
+// stuckChance is the probability below which a run of one value is taken to be that of a stuck
+// chain: of as many independent draws.
 const stuckChance = 1e-3
 
-// neverMoved returns which chain of the draws has one value in a column that has others in
-// the reference, "" if none; columns in which one value is likely do not count.
-func neverMoved(ref, own Side) string {
-	for c, chain := range own.Chains {
+// stuck returns which chain of a side has one value in a column, or from some draw on or up to
+// some draw for half of its length, "" if none; prefix is what the message begins with. Values that
+// are likely on the other side do not count, nor, for the reference, those of its other chains:
+// draws without a spike that all of them have are to be refused.
+func stuck(side, other Side, prefix string) string {
+	for c, chain := range side.Chains {
 		for j, x := range chain {
-			if len(x) < 2 || slices.ContainsFunc(x, func(v float64) bool { return v != x[0] }) {
+			value, run := longestRun(x)
+			// Half of a short chain is a run that rejected proposals make, too.
+			if run < 2 || run < len(x) && run < max(minLeast, (len(x)+1)/2) {
 				continue
 			}
-			equal := 0 // draws of the reference with the chain's one value
-			for _, y := range ref.column(j) {
-				for _, v := range y {
-					if v == x[0] {
-						equal++
-					}
-				}
+			share := shareOf(value, other.column(j))
+			if prefix != "" && len(side.Chains) > 1 {
+				share = max(share, shareOf(value, slices.Delete(side.column(j), c, c+1)))
 			}
-			share := float64(equal) / float64(ref.draws())
-			if math.Pow(share, float64(len(x))) < stuckChance {
-				return fmt.Sprintf("%s never moved in column %s", own.name(c), own.Names[j])
+			if math.Pow(share, float64(run)) < stuckChance {
+				what := "never moved"
+				if run < len(x) {
+					what = fmt.Sprintf("did not move in %d of %d draws", run, len(x))
+				}
+				return fmt.Sprintf("%s%s %s in column %s", prefix, side.name(c), what, side.Names[j])
 			}
 		}
 	}
 	return ""
+}
+
+// longestRun returns the value that is repeated most often without another between, and how often.
+func longestRun(x []float64) (value float64, run int) {
+	begin := 0
+	for i, v := range x {
+		if v != x[begin] {
+			begin = i
+		}
+		if i+1-begin > run {
+			value, run = v, i+1-begin
+		}
+	}
+	return value, run
+}
+
+// shareOf returns which share of the draws of a column is a value.
+func shareOf(value float64, chains [][]float64) float64 {
+	equal, all := 0, 0
+	for _, x := range chains {
+		all += len(x)
+		for _, v := range x {
+			if v == value {
+				equal++
+			}
+		}
+	}
+	return float64(equal) / float64(all)
 }
 
 // sizes summarises the columns' effective sizes, those of location: Effective is their median,
@@ -491,6 +638,7 @@ func (r *Report) conclude() {
 		r.Verdict, r.Why = Refused, strings.Join(why, "; ")
 	case few != nil:
 		r.Verdict, r.Why = Undecided, few[0]
+		r.Power = nil // its standard errors are as little known
 	case stray != nil:
 		r.Verdict, r.Why = Undecided, fmt.Sprintf("column %s: a draw at %.4g, where the "+
 			"reference with the median %.4g has no tail (%.1g draws are expected as far out): "+
@@ -508,13 +656,13 @@ func (c Column) smallest() float64 {
 
 // worst describes the test that refuses a column.
 func (c Column) worst() string {
-	switch c.P {
-	case c.Location.P:
-		return fmt.Sprintf("shifted by %.2g standard deviations (%.2g to %.2g)",
-			c.Location.Estimate, c.Location.Low, c.Location.High)
-	case c.Scale.P:
-		return fmt.Sprintf("its deviation is %.3g times the reference's (%.3g to %.3g)",
-			c.Scale.Estimate, c.Scale.Low, c.Scale.High)
+	switch {
+	case c.Location.P <= Level && (c.Shape == Test{} || c.Location.P <= c.Shape.P):
+		return fmt.Sprintf("shifted by %.2g standard deviations (%s)", c.Location.Estimate,
+			c.Location.interval())
+	case c.Scale != Test{} && c.P == c.Scale.P:
+		return fmt.Sprintf("its deviation is %.3g times the reference's (%s)", c.Scale.Estimate,
+			c.Scale.interval())
 	}
 	return fmt.Sprintf("its distribution function differs by %v", c.Shape)
 }

@@ -71,7 +71,11 @@ func (t tests) column(name string, p pooled) (c Column, z []float64) {
 		location: s.location, scale: s.scale,
 		stray:    p.farthest(s.location.ref.size / float64(p.split)),
 		Location: t.of(s.location, t.columns), Scale: t.scale(s.scale, t.columns),
-		Shape: Test{P: 1},
+	}
+	c.P = min(c.Location.P, c.Scale.P)
+	// |z| is about the centre of all draws: those of a shifted side are larger.
+	if c.Location.P <= Level {
+		c.Scale = Test{}
 	}
 	c.ReferenceMean, c.ReferenceSD = meanSD(p.x[:p.split])
 	c.Mean, c.SD = meanSD(p.x[p.split:])
@@ -81,20 +85,22 @@ func (t tests) column(name string, p pooled) (c Column, z []float64) {
 	}
 	if len(s.shape) > 0 {
 		c.Shape = t.shape(s.shape[worstOf(s.shape)], n)
+		c.P = min(c.P, c.Shape.P)
 	}
-	c.P = min(c.Location.P, c.Scale.P, c.Shape.P)
 	return c, s.z
 }
 
-// meanSD returns the mean and the standard deviation, of draws that have diverged, too: their
-// squares are beyond all numbers.
+// meanSD returns the mean and the standard deviation, of draws that have diverged or are tiny,
+// too: their squares are beyond all numbers, or 0.
 func meanSD(x []float64) (mean, sd float64) {
 	most := floats.Norm(x, math.Inf(1))
-	if most < 1e150 {
+	if most == 0 || most > 1e-150 && most < 1e150 {
 		return stat.MeanStdDev(x, nil)
 	}
 	x = slices.Clone(x)
-	floats.Scale(1/most, x)
+	for i := range x {
+		x[i] /= most
+	}
 	mean, sd = stat.MeanStdDev(x, nil)
 	return mean * most, min(sd*most, math.MaxFloat64)
 }

@@ -1,10 +1,129 @@
 package compare
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hambench/usage"
 )
+
+// A chain of the reference that does not move for half of its draws or more decides nothing about
+// right draws, which it would refuse in half of the sets, and nor does one of the draws. Values that
+// are likely are no stuck chain: a spike that both sides have is accepted, one that the reference
+// alone has in all of its chains is refused.
+func TestAStuckChainOfEitherSideDecidesNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 1))
+	of := func() Side { return simulated(rng, laws[0], 4, 800, 2, 1, right) }
+	for _, c := range []struct {
+		what     string
+		from, to int
+	}{{"never moved", 0, 200}, {"did not move in 100 of 200 draws", 100, 200}, {"did not move in 120 of 200 draws", 0, 120}} {
+		for side, prefix := range []string{"the reference: ", ""} {
+			sides := []Side{of(), of()}
+			x := sides[side].Chains[3][1][c.from:c.to]
+			for i := range x {
+				x[i] = 0.7
+			}
+			r, err := Sides(sides[0], sides[1])
+			if want := prefix + "chain 4 " + c.what + " in column x1"; err != nil || r.Verdict != Undecided || r.Why != want {
+				t.Errorf("%v, %s, %q: want %q", err, r.Verdict, r.Why, want)
+			}
+		}
+	}
+	spiked := func() Side {
+		s := of()
+		for _, chain := range s.Chains {
+			for i := range chain[1] {
+				if rng.Float64() < 0.995 {
+					chain[1][i] = 0
+				}
+			}
+		}
+		return s
+	}
+	if r, err := Sides(spiked(), spiked()); err != nil || r.Verdict != Accepted {
+		t.Errorf("a spike on both sides: %v, %s, %s", err, r.Verdict, r.Why)
+	}
+	if r, err := Sides(spiked(), of()); err != nil || r.Verdict != Refused {
+		t.Errorf("a spike of the reference alone: %v, %s, %s", err, r.Verdict, r.Why)
+	}
+}
+
+// Columns that are constant on both sides are equal but for round-off, or bad input.
+func TestConstantsAreComparedButForRoundOff(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 2))
+	with := func(value func() float64) Side {
+		s := simulated(rng, laws[0], 2, 400, 2, 1, right)
+		for _, chain := range s.Chains {
+			for i := range chain[1] {
+				chain[1][i] = value()
+			}
+		}
+		return s
+	}
+	is := func(v float64) Side { return with(func() float64 { return v }) }
+	ones := with(func() float64 { return 1 + float64(rng.IntN(3)-1)*0x1p-52 })
+	for _, c := range []struct {
+		what     string
+		ref, own Side
+		want     string
+	}{
+		{"other constants", is(0), is(1), "column x1 is constant in the reference (0) and in the draws (1)"},
+		{"32 bits", is(0.1), is(float64(float32(0.1))), ""},
+		{"round-off in the reference", ones, is(1), ""},
+		{"round-off in the draws", is(1), ones, ""},
+		{"round-off about another value", is(2), ones, "column x1 is constant in the reference (2) and in the draws (1)"},
+		{"a law far from 0", with(func() float64 { return 1e12 + rng.NormFloat64() }), with(func() float64 { return 1e12 + rng.NormFloat64() }), "varies"},
+	} {
+		r, err := Sides(c.ref, c.own)
+		switch {
+		case c.want == "":
+			if err != nil || r.Verdict != Accepted || !slices.Equal(r.Constant, []string{"x1"}) {
+				t.Errorf("%s: %v, %s, %s", c.what, err, r.Verdict, r.Why)
+			}
+		case c.want == "varies":
+			if err != nil || len(r.Columns) != 2 {
+				t.Errorf("%s: %v, %v", c.what, err, r.Constant)
+			}
+		case !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), c.want):
+			t.Errorf("%s: %v: want %q", c.what, err, c.want)
+		}
+	}
+}
+
+// Independent columns whose draws are shifted have no correlation and no wrong deviation: neither
+// is named, and intervals that are stated hold the truth. Of 30 sets no correlation is refused at a
+// level of 1/500 each, but for once in 17 times.
+func TestAShiftIsNoCorrelationAndNoDeviation(t *testing.T) {
+	for k := range 30 {
+		rng := rand.New(rand.NewPCG(uint64(k), 12))
+		ref := simulated(rng, laws[0], 1, 5000, 2, 1, right)
+		own := simulated(rng, laws[0], 1, 300, 2, 1, right)
+		shift := 0.5 + float64(k%5)/2
+		floats.AddConst(shift, own.Chains[0][0])
+		floats.AddConst(shift, own.Chains[0][1])
+		r, err := Sides(ref, own)
+		if err != nil || r.Verdict != Refused || strings.Contains(r.Why, "correlation") || strings.Contains(r.Why, "its deviation") {
+			t.Errorf("set %d: %v, %s, %s", k, err, r.Verdict, r.Why)
+		}
+		if j := r.Joint[0]; j.P <= Level || j.Low > 0 || j.High < 0 {
+			t.Errorf("set %d: the correlation differs by %v", k, j.Test)
+		}
+		for _, c := range r.Columns {
+			text, err := json.Marshal(c)
+			if c.Scale != (Test{}) || err != nil || strings.Contains(string(text), `"scale"`) {
+				t.Errorf("set %d: a ratio of deviations %v: %s", k, c.Scale, text)
+			}
+		}
+	}
+}
 
 // Right draws of columns that depend on each other are refused once in a hundred times at most: of
 // 60 sets each, more than 3 less than once in 300 times. What is equal but for round-off on both
@@ -62,6 +181,83 @@ func TestNothingIsImprobableInTheReferencesRange(t *testing.T) {
 		}
 		if s := pool(rare(10_000, 0), rare(4000, 2), 0).farthest(1); s.expected > Level {
 			t.Errorf("set %d: a draw at %g is expected", k, s.at)
+		}
+	}
+}
+
+// Deviations of draws are those of their scale, however small; and a report says nothing of what
+// was not tested.
+func TestAReportStatesWhatIsKnown(t *testing.T) {
+	for _, scale := range []float64{1e-320, 1e-200, 1, 1e300} {
+		if _, sd := meanSD([]float64{-scale, 0, scale}); math.Abs(sd/scale-1) > 1e-3 {
+			t.Errorf("deviation %g: want %g", sd, scale)
+		}
+	}
+	rng := rand.New(rand.NewPCG(16, 16))
+	few, err := Sides(simulated(rng, laws[0], 1, 1000, 1, 1, right), simulated(rng, laws[0], 1, 200, 1, 100, right))
+	if err != nil || few.Verdict != Undecided || few.Power != nil {
+		t.Errorf("%v, %s: power of few effective draws: %v", err, few.Verdict, few.Power)
+	}
+	rare := func() Side {
+		s := Side{Names: []string{"x0"}, Chains: [][][]float64{{make([]float64, 1000)}}}
+		s.Chains[0][0][rng.IntN(1000)] = 1
+		return s
+	}
+	r, err := Sides(rare(), rare())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(r)
+	if c := r.Columns[0]; err != nil || c.Shape.String() != "–" || strings.Contains(string(text), `"shape"`) || c.P < Level {
+		t.Errorf("no cut: %v, %v, %s", err, c.Shape, text)
+	}
+	// As of an array in which chains and draws are exchanged.
+	for what, sides := range map[string][]Side{
+		"the draws: 500":     {simulated(rng, laws[0], 4, 800, 1, 1, right), simulated(rng, laws[0], 500, 2000, 1, 1, right)},
+		"the reference: 500": {simulated(rng, laws[0], 500, 2000, 1, 1, right), simulated(rng, laws[0], 4, 800, 1, 1, right)},
+	} {
+		r, err := Sides(sides[0], sides[1])
+		if want := what + " chains of at most 4 draws do not show how they mix: is the array (chain, draw)?"; err != nil || r.Verdict != Undecided || r.Why != want {
+			t.Errorf("%v, %s, %q: want %q", err, r.Verdict, r.Why, want)
+		}
+	}
+}
+
+// Ends are rounded outwards, and show what equal laws give exactly if the interval holds it.
+func TestIntervalsAgreeWithTheVerdict(t *testing.T) {
+	for want, test := range map[string]Test{
+		"1 (1.001 to 1.1)":        {Estimate: 1.04, Low: 1.0012, High: 1.04},
+		"1 (0.99 to 1.1)":         {Estimate: 1.04, Low: 0.9996, High: 1.04},
+		"0.97 (0.93 to 0.99996)":  {Estimate: 0.97, Low: 0.936, High: 0.99996},
+		"-0.5 (-1.1 to -0.00012)": {Estimate: -0.5, Low: -1.04, High: -0.000123},
+		"2 (0 to ∞)":              {Estimate: 2, High: math.MaxFloat64},
+		"0.1 (-0.013 to 0.21)":    {Estimate: 0.1, Low: -0.0123, High: 0.2001},
+		"–":                       {},
+	} {
+		if got := test.String(); got != want {
+			t.Errorf("%+v: %s, want %s", test, got, want)
+		}
+	}
+}
+
+// Elements that one side counts from 0 and the other from 1 are not compared with their neighbours.
+func TestElementsCountFromOneNumber(t *testing.T) {
+	for _, c := range []struct {
+		ref, own, want string
+	}{
+		{"mu x[1] x[2] x[3]", "x[0] x[1] x[2] mu", "the elements of x count from one more"},
+		{"x[0,0] x[0,1] x[1,0]", "x[1,1] x[1,2] x[2,1]", "the elements of x count from one more"},
+		{"x[1] x[2]", "x[1] x[3]", ""}, {"x[1] x[2] x[3]", "x[1] x[2]", ""}, {"x[9] x[10]", "x[10] x[9]", ""},
+	} {
+		rng := rand.New(rand.NewPCG(17, 17))
+		of := func(names string) Side {
+			s := simulated(rng, laws[0], 1, 100, len(strings.Fields(names)), 1, right)
+			s.Names = strings.Fields(names)
+			return s
+		}
+		_, err := Sides(of(c.ref), of(c.own))
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s against %s: %v, want %q", c.own, c.ref, err, c.want)
 		}
 	}
 }
