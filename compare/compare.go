@@ -40,6 +40,8 @@ type Side struct {
 	Of []string
 	// Gradients is what all draws cost, in gradients of all data; 0 if it is not known.
 	Gradients float64
+	// WarmUp is how many draws of all chains were left out as those of a warm-up.
+	WarmUp int
 	// OwnError is how far the law of a reference's draws may be from the one that they stand
 	// for: a Kolmogorov distance, averaged over the columns. Of draws it is not used.
 	OwnError float64
@@ -148,6 +150,7 @@ type Size struct {
 	Least     float64 `json:"least_effective,omitempty"`
 	LeastOf   string  `json:"least_of,omitempty"`
 	OwnError  float64 `json:"own_error,omitempty"`
+	WarmUp    int     `json:"warm_up,omitempty"` // draws that were left out, and are not counted
 }
 
 // Column is the comparison of one column. Means and standard deviations are of the draws as
@@ -275,8 +278,9 @@ func Sides(reference, draws Side) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Reference = Size{Chains: len(ref.Chains), Draws: ref.draws(), OwnError: ref.OwnError}
-	r.Draws = Size{Chains: len(own.Chains), Draws: own.draws()}
+	r.Reference = Size{Chains: len(ref.Chains), Draws: ref.draws(), OwnError: ref.OwnError,
+		WarmUp: ref.WarmUp}
+	r.Draws = Size{Chains: len(own.Chains), Draws: own.draws(), WarmUp: own.WarmUp}
 	// Each return before conclude leaves the draws undecided, with the reason in Why.
 	r.Verdict = Undecided
 	if min(r.Draws.Draws, r.Reference.Draws) < minMedian {
@@ -447,7 +451,7 @@ func offByOne(a, b []string) string {
 
 // Listed writes names, the first few of many.
 func Listed(names []string) string {
-	if names == nil {
+	if len(names) == 0 {
 		return "none"
 	}
 	const most = 5

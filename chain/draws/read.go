@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"hambench/compare"
 	"hambench/usage"
@@ -25,8 +26,8 @@ import (
 // and, within a file, in the order in which they begin. The format goes by the name: a folder is
 // zarr, .jsonl has an object a draw, .json and .json.zip the lists of posteriordb, all else is
 // CSV. Of a CSV file each row is a draw: a column named chain tells chains apart, and without it
-// the file is one chain; those named sample, draw or iteration, or without a name, number the
-// draws. Only the columns of the names in want are read, all others if it is nil. All files must
+// the file is one chain; those that number the draws are left out (see unnumbered), and so are
+// those without a name. Only the columns of the names in want are read, all others if it is nil. All files must
 // have them. What cannot be read is a usage error that names the file.
 func Read(files, want []string) (compare.Side, error) {
 	var all compare.Side
@@ -94,16 +95,18 @@ func join(all *compare.Side, side compare.Side) error {
 		return fmt.Errorf("a column %s, which the first file has not", side.Names[i])
 	}
 	all.Gradients += side.Gradients
+	all.WarmUp += side.WarmUp
 	all.Chains = append(all.Chains, side.Ordered(all.Names).Chains...)
 	all.Of = append(all.Of, side.Of...)
 	return nil
 }
 
-// Names of columns: those that number the draws in CSV files of this program, of R's posterior
-// and of pandas, whose index has no name; elements of vectors as Stan's CSV and this program's
+// Names of columns: those that number the chains and the draws in files of this program, and of
+// R's posterior; elements of vectors as Stan's CSV and this program's
 // write them, which get the names of posteriordb, theta[1] and x[1,2].
 var (
-	numbering   = regexp.MustCompile(`^(\.?(chain|sample|draw|iteration))?$`)
+	chainNumber = regexp.MustCompile(`(?i)^\.?chain$`)
+	drawNumber  = regexp.MustCompile(`(?i)^\.?(sample|draw|iteration)$`)
 	stanElement = regexp.MustCompile(`^(\w+?)((?:\.\d+)+)$`)
 	ownElement  = regexp.MustCompile(`^theta(\d+)$`)
 )
@@ -121,6 +124,26 @@ func columnName(name string) string {
 		}
 	}
 	return name
+}
+
+// unnumbered returns a side without the columns that number the draws: by their names, with whole
+// numbers that do not fall within a chain. Others of such a name are parameters.
+func unnumbered(side compare.Side) compare.Side {
+	var kept []string
+	for j, name := range side.Names {
+		numbers := drawNumber.MatchString(name)
+		for _, chain := range side.Chains {
+			numbers = numbers && slices.IsSorted(chain[j]) &&
+				!slices.ContainsFunc(chain[j], func(v float64) bool { return v != math.Trunc(v) })
+		}
+		if !numbers {
+			kept = append(kept, name)
+		}
+	}
+	if len(kept) == len(side.Names) {
+		return side
+	}
+	return side.Ordered(kept)
 }
 
 // builder collects draws, whose chains may alternate.
@@ -146,32 +169,47 @@ func (b *builder) chain(name string) [][]float64 {
 	return b.side.Chains[c]
 }
 
-// readCSV reads a CSV file, of Stan too: lines that begin with # are comments. A file without a
-// column chain is one chain, of the name "".
+// readCSV reads a CSV file, of Stan too: lines that begin with # are comments, and rows before that
+// of the end of Stan's adaptation are its warm-up. A file without a column chain is one chain, of
+// the name "".
 func readCSV(file string, want []string) (compare.Side, error) {
 	var b builder
-	in, err := os.Open(filepath.Clean(file))
+	text, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
 		return b.side, err
 	}
-	defer in.Close()
-	r := csv.NewReader(in) // a row with another number of fields than the header is an error
-	r.Comment, r.ReuseRecord = '#', true
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark
+	if bytes.ContainsFunc(text[:min(len(text), 512)], func(c rune) bool {
+		return unicode.IsControl(c) && !unicode.IsSpace(c)
+	}) {
+		return b.side, errors.New("no text: want CSV, JSONL (.jsonl), posteriordb's draws (.json or " +
+			".json.zip), or a folder of zarr; not compressed, and in UTF-8")
+	}
+	adapted := bytes.Index(text, []byte("\n# Adaptation terminated"))
+	// A row with another number of fields than the header is an error.
+	r := csv.NewReader(bytes.NewReader(text))
+	r.Comment, r.ReuseRecord, r.TrimLeadingSpace = '#', true, true
 	header, err := r.Read()
 	if err != nil {
 		return b.side, fmt.Errorf("no header: %w", err)
 	}
 	header = slices.Clone(header)
-	header[0] = strings.TrimPrefix(header[0], "\ufeff") // a byte order mark
+	// Whole numbers are names that pandas gives.
+	if !slices.ContainsFunc(header, func(name string) bool { return !isNumber(name) }) &&
+		slices.ContainsFunc(header, func(name string) bool { return strings.ContainsAny(name, ".eE") }) {
+		return b.side, fmt.Errorf("the names of all columns are numbers, as %s: is there no header?",
+			header[0])
+	}
 	// Where the side's columns stand in the header, and the one that tells chains apart.
 	var places []int
 	chain := -1
 	for i, name := range header {
+		name = strings.TrimSpace(name)
 		as := columnName(name)
 		switch {
-		case strings.TrimPrefix(name, ".") == "chain":
+		case chainNumber.MatchString(name):
 			chain = i
-		case numbering.MatchString(name) || want != nil && !slices.Contains(want, as):
+		case name == "" || want != nil && !slices.Contains(want, as):
 		case slices.Contains(b.side.Names, as):
 			return b.side, fmt.Errorf("two columns %s: want one", as)
 		default:
@@ -182,13 +220,17 @@ func readCSV(file string, want []string) (compare.Side, error) {
 		if err != nil {
 			return b.side, err
 		}
+		if r.InputOffset() <= int64(adapted+1) {
+			b.side.WarmUp++
+			continue
+		}
 		of := ""
 		if chain >= 0 {
 			of = row[chain]
 		}
 		columns := b.chain(of)
 		for j, i := range places {
-			v, err := strconv.ParseFloat(row[i], 64)
+			v, err := strconv.ParseFloat(strings.TrimSpace(row[i]), 64)
 			if err != nil {
 				line, _ := r.FieldPos(i)
 				return b.side, fmt.Errorf("line %d, column %s: %q: want a number", line, header[i],
@@ -200,7 +242,13 @@ func readCSV(file string, want []string) (compare.Side, error) {
 	if len(b.side.Chains) == 0 {
 		return b.side, errors.New("a header and no draws: want a row a draw")
 	}
-	return b.side, nil
+	return unnumbered(b.side), nil
+}
+
+// isNumber reports whether a text is a number.
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
 }
 
 // elementName is the name of an element of a variable, by its place in row-major order: of f
@@ -279,9 +327,10 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 		}
 		delete(object, "gradients")
 		// Names are in the order of the sorted keys, and of the elements of each.
-		values, names := make(map[string]float64), []string(nil)
+		values, names, of := make(map[string]float64), []string(nil), ""
 		for _, key := range slices.Sorted(maps.Keys(object)) {
-			if numbering.MatchString(key) {
+			if chainNumber.MatchString(key) {
+				of = fmt.Sprint(object[key])
 				continue
 			}
 			err := flatten(key, nil, object[key], func(name string, v float64) {
@@ -304,7 +353,7 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 			return b.side, fmt.Errorf("draw %d has %d numbers, the first one %d", line, len(values),
 				len(b.side.Names))
 		}
-		columns := b.chain(fmt.Sprint(object["chain"]))
+		columns := b.chain(of)
 		for name, v := range values {
 			j, ok := places[name]
 			if !ok {
@@ -317,7 +366,7 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 	if len(b.side.Chains) == 0 {
 		return b.side, errors.New("no draws: want an object a line")
 	}
-	return b.side, nil
+	return unnumbered(b.side), nil
 }
 
 // readJSON reads the reference draws of posteriordb: a list of chains, each an object with a
@@ -344,7 +393,7 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 			return side, err
 		}
 	}
-	var chains []map[string][]float64 // each by the names of its columns
+	var chains []map[string][]*float64 // each by the names of its columns; nil is a null
 	if err := json.Unmarshal(text, &chains); err != nil {
 		return side, fmt.Errorf("%w: want a list of chains with a list of numbers a column", err)
 	}
@@ -362,7 +411,20 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 				return side, fmt.Errorf("chain %d: %d draws of %s: want as many of each column",
 					c+1, len(chain[name]), name)
 			}
-			columns = append(columns, chain[name])
+			x := make([]float64, len(chain[name]))
+			for i, v := range chain[name] {
+				x[i] = math.NaN() // which a comparison refuses with the place where it stands
+				if v != nil {
+					x[i] = *v
+				}
+			}
+			columns = append(columns, x)
+		}
+		for _, name := range slices.Sorted(maps.Keys(chain)) {
+			if len(chain) > len(chains[0]) && chains[0][name] == nil {
+				return side, fmt.Errorf("chain %d: a column %s, which the first chain has not", c+1,
+					name)
+			}
 		}
 		side.Chains = append(side.Chains, columns)
 	}

@@ -43,6 +43,7 @@ type array struct {
 	order        binary.ByteOrder
 	fill         float64
 	dims         []string                 // nil if it states none
+	encoded      string                   // an attribute by which elements stand for other numbers
 	codecs       []codec                  // in the order of decoding
 	name         func(place []int) string // of a chunk's file, by its place in the grid of chunks
 }
@@ -176,6 +177,10 @@ func (b *builder) addArray(folder, name string, a array, want []string) error {
 	if slices.Contains(a.shape[2:], 0) { // no elements, and so no columns
 		return nil
 	}
+	if a.encoded != "" {
+		return fmt.Errorf("its attribute %s says that its elements stand for other numbers: want "+
+			"these", a.encoded)
+	}
 	values, err := a.read(folder)
 	if err != nil {
 		return err
@@ -259,6 +264,12 @@ func (m meta) array(version int) (a array, err error) {
 	// Not floats of 16 bits, which element does not know.
 	if slices.Contains(strings.Fields("f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1"), kind) {
 		a.kind, a.size = kind[0], int(kind[1]-'0')
+	}
+	// CF conventions, section 8.1; of floats the number that stands for a missing one is NaN.
+	for _, name := range []string{"scale_factor", "add_offset", "_FillValue"} {
+		if m.Attributes[name] != nil && (name != "_FillValue" || a.kind != 'f') {
+			a.encoded = name
+		}
 	}
 	for _, c := range a.codecs {
 		if !slices.Contains([]codec{"gzip", "zlib", "zstd", "blosc"}, c) {
