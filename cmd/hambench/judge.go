@@ -280,6 +280,8 @@ func (f *selection) judgePosterior(ctx context.Context, files []string, o judgeO
 			rows = append(rows, transposed(chain)...)
 		}
 		j.Scores = s.Scores(rows)
+		// Draws that diverged have scores that JSON cannot hold.
+		maps.DeleteFunc(j.Scores, func(_ string, v float64) bool { return math.IsNaN(v - v) })
 	}
 	return j, nil
 }
@@ -360,6 +362,9 @@ func printJudgement(w io.Writer, j judgement) error {
 		own := ""
 		if side.OwnError > 0 {
 			own = fmt.Sprintf(", with an error of its own of %.4g", side.OwnError)
+		}
+		if side.WarmUp > 0 {
+			own += fmt.Sprintf("; without %d of the warm-up", side.WarmUp)
 		}
 		rows = append(rows, []string{side.of, fmt.Sprintf("%d in chains: %d; effective: %s%s",
 			side.Draws, side.Chains, effective(side.Size), own)})

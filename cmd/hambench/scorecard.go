@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hambench/chain/draws"
@@ -17,7 +18,7 @@ import (
 )
 
 // scorecard judges a folder of posteriors, a folder each: a file or store whose name begins
-// with reference, and sets of draws in any others. With posteriordb, a posterior without
+// with reference, and sets of draws in any others whose ending is that of a format. With posteriordb, a posterior without
 // reference has that of its name. It is an error if any draws are refused or, if none are, if
 // some are bad input, or decide nothing.
 func (f *selection) scorecard(folder string, o judgeOptions) error {
@@ -27,7 +28,7 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 	}
 	var rows []page.Row
 	for _, p := range posteriors {
-		if !p.IsDir() {
+		if !p.IsDir() || strings.HasPrefix(p.Name(), ".") {
 			continue
 		}
 		own, err := f.scored(filepath.Join(folder, p.Name()), p.Name(), o)
@@ -64,6 +65,10 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 // unreadable stands for the verdict on draws that are bad input: those beside them are judged.
 const unreadable = "bad input"
 
+// scoredEndings are those of draws in a scorecard, besides .json.zip and folders: notes and scripts
+// stand beside them.
+var scoredEndings = []string{".csv", ".jsonl", ".json"}
+
 // scored judges the draws of one posterior, which are in a folder of the posterior's name: each
 // file or store in it that is no reference is a row, and chains of one sampler are one file.
 func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row, err error) {
@@ -73,21 +78,26 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 	}
 	var references, own []string
 	for _, file := range files {
+		if strings.HasPrefix(file.Name(), ".") || !file.IsDir() && !strings.HasSuffix(
+			file.Name(), ".json.zip") && !slices.Contains(scoredEndings, filepath.Ext(file.Name())) {
+			continue
+		}
 		to := &own
 		if strings.HasPrefix(file.Name(), "reference") {
 			to = &references
 		}
 		*to = append(*to, filepath.Join(folder, file.Name()))
 	}
-	if references, err = o.referencesOf(references, name); err != nil {
-		return nil, err
+	// A reference that is missing or cannot be read makes a row for each file: other posteriors are
+	// judged.
+	var ref compare.Side
+	references, unread := o.referencesOf(references, name)
+	switch {
+	case unread == nil && references == nil:
+		unread = usage.Errorf("%s has no file whose name begins with reference", folder)
+	case unread == nil:
+		ref, unread = draws.Read(references, nil)
 	}
-	if references == nil {
-		return nil, usage.Errorf("scorecard: %s has no file whose name begins with reference",
-			folder)
-	}
-	// A reference that cannot be read makes a row for each file: other posteriors are judged.
-	ref, unread := draws.Read(references, nil)
 	for _, file := range own {
 		var r compare.Report
 		if err = unread; err == nil {
