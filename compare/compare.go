@@ -195,16 +195,25 @@ func (t Test) String() string {
 	if t == (Test{}) {
 		return "–"
 	}
-	return fmt.Sprintf("%.2g (%s)", t.Estimate, t.interval())
+	estimate, interval := t.words()
+	return fmt.Sprintf("%s (%s)", estimate, interval)
 }
 
-// interval writes the ends, rounded outwards.
-func (t Test) interval() string {
-	low := outwards(t.Low, -1)
-	if t.High == math.MaxFloat64 {
-		return fmt.Sprintf("%g to ∞", low)
+// words writes the estimate, with two digits or as many as place it in the interval that is
+// written, and the interval, whose ends are rounded outwards.
+func (t Test) words() (estimate, interval string) {
+	low, high := outwards(t.Low, -1), outwards(t.High, 1)
+	for digits := 2; digits <= 17; digits++ {
+		v := nearest(t.Estimate, digits)
+		estimate = fmt.Sprintf("%g", v)
+		if low <= v && v <= high {
+			break
+		}
 	}
-	return fmt.Sprintf("%g to %g", low, outwards(t.High, 1))
+	if t.High == math.MaxFloat64 {
+		return estimate, fmt.Sprintf("%g to ∞", low)
+	}
+	return estimate, fmt.Sprintf("%g to %g", low, high)
 }
 
 // outwards rounds the end of an interval in the direction of a sign to two digits or, lest it hold
@@ -223,14 +232,16 @@ func outwards(x, sign float64) float64 {
 // upwards returns the smallest number of so many decimal digits that is at least x.
 func upwards(x float64, digits int) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))+1-float64(digits))
-	rounded := func(v float64) float64 {
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', digits-1, 64), 64)
-		return v
-	}
-	v := rounded(x)
+	v := nearest(x, digits)
 	if v < x {
-		v = rounded(v + unit)
+		v = nearest(v+unit, digits)
 	}
+	return v
+}
+
+// nearest returns the number of so many decimal digits that is nearest to x.
+func nearest(x float64, digits int) float64 {
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits-1, 64), 64)
 	return v
 }
 
@@ -662,11 +673,11 @@ func (c Column) smallest() float64 {
 func (c Column) worst() string {
 	switch {
 	case c.Location.P <= Level && (c.Shape == Test{} || c.Location.P <= c.Shape.P):
-		return fmt.Sprintf("shifted by %.2g standard deviations (%s)", c.Location.Estimate,
-			c.Location.interval())
+		by, interval := c.Location.words()
+		return fmt.Sprintf("shifted by %s standard deviations (%s)", by, interval)
 	case c.Scale != Test{} && c.P == c.Scale.P:
-		return fmt.Sprintf("its deviation is %.3g times the reference's (%s)", c.Scale.Estimate,
-			c.Scale.interval())
+		by, interval := c.Scale.words()
+		return fmt.Sprintf("its deviation is %s times the reference's (%s)", by, interval)
 	}
 	return fmt.Sprintf("its distribution function differs by %v", c.Shape)
 }
