@@ -182,8 +182,10 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 		}
 	})
 	w := worstOf(all)
-	return Joint{"correlation", columns[pairs[w].a].Name + ", " + columns[pairs[w].b].Name,
-		t.of(all[w], len(pairs)), len(pairs)}, all
+	worst := t.of(all[w], len(pairs))
+	worst.Low, worst.High = max(worst.Low, -2), min(worst.High, 2) // correlations differ by at most 2
+	return Joint{"correlation", columns[pairs[w].a].Name + ", " + columns[pairs[w].b].Name, worst,
+		len(pairs)}, all
 }
 
 // correlated stores the scores of a pair of columns, whose means and deviations it takes by column

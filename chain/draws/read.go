@@ -31,9 +31,15 @@ import (
 // have them. What cannot be read is a usage error that names the file.
 func Read(files, want []string) (compare.Side, error) {
 	var all compare.Side
-	for i, file := range files {
-		if slices.ContainsFunc(files[:i], func(other string) bool { return same(file, other) }) {
-			return all, usage.Errorf("draws %s: the file is given twice: want each once", file)
+	var known []os.FileInfo // of the files before
+	for _, file := range files {
+		// A file has one identity, through links, too; what is not there is not read either.
+		if info, err := os.Stat(file); err == nil {
+			same := func(other os.FileInfo) bool { return os.SameFile(info, other) }
+			if slices.ContainsFunc(known, same) {
+				return all, usage.Errorf("draws %s: the file is given twice: want each once", file)
+			}
+			known = append(known, info)
 		}
 		read, format := reader(file)
 		if _, first := reader(files[0]); format != first {
@@ -67,13 +73,6 @@ func labels(file string, side compare.Side) (of []string) {
 		}
 	}
 	return of
-}
-
-// same reports whether two paths lead to one file, through links, too.
-func same(a, b string) bool {
-	one, err := os.Stat(a)
-	other, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
 // join adds the chains of a further file, its columns in the order of the first one's. Both must
