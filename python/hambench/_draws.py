@@ -102,7 +102,10 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
     """The columns and rows of each chain of arrays by name, each of shape (chain, draw, …): theta[1], x[1,2] …"""
     import numpy as np
 
-    arrays = {name: np.asarray(a, dtype=float) for name, a in draws.items()}
+    arrays = {name: np.asarray(a) for name, a in draws.items()}
+    if complex_ := [name for name, a in arrays.items() if np.iscomplexobj(a)]:
+        raise TypeError(f"complex numbers in {', '.join(complex_)}: want real ones, such as real and imaginary parts by names of their own")
+    arrays = {name: np.asarray(a, dtype=float) for name, a in arrays.items()}
     if any(a.ndim < 2 or a.size == 0 or a.shape[:2] != next(iter(arrays.values())).shape[:2] for a in arrays.values()):
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ValueError(f"arrays of the shapes {shapes}: want (chain, draw, …) of each, with as many chains and draws, and at least one")
@@ -113,15 +116,21 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
 
 def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
     """Files of the draws of one side, in any form that judge takes."""
-    if hasattr(draws, group):  # ArviZ
-        of = getattr(draws, group)
+    frame = hasattr(draws, "columns")  # of whose columns any may be an attribute
+    if hasattr(draws, "dims") and not hasattr(draws, "data_vars") and not frame:
+        raise TypeError("a DataArray has the draws of one variable: want its Dataset, as array.to_dataset(name=…), or arrays by name")
+    groups = None if frame else getattr(draws, "groups", None)  # of ArviZ: a method of InferenceData, a property of DataTree
+    if groups is not None and not hasattr(draws, group):
+        raise ValueError(f"no group {group}: the object has {', '.join(groups() if callable(groups) else groups)}")
+    if groups is not None or hasattr(draws, "data_vars") and not frame:
+        of = getattr(draws, group) if groups is not None else draws
         of = getattr(of, "dataset", of)
         if group == "predictions":
             values = of["f"].values
             draws = values.reshape(*values.shape[:2], -1)
         else:
-            draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiub"}
-    if isinstance(draws, (str, pathlib.Path)) or hasattr(draws, "columns"):
+            draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiubc"}
+    if isinstance(draws, (str, pathlib.Path)) or frame:
         draws = [draws]
     chains = _named(draws) if isinstance(draws, Mapping) else draws
     files = []

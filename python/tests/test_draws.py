@@ -94,6 +94,23 @@ def test_arviz_and_arrays_are_judged_alike(tree):
     assert hambench.judge({"theta": 2 * arrays[0]["theta"]}, reference=last).verdict == "refused"
 
 
+def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
+    numbers = np.random.default_rng(1).normal(size=(2, 50, 2))
+    right = xr.Dataset({"x": (("chain", "draw", "d"), numbers)})
+    assert hambench.judge(right.transpose("draw", "d", "chain"), reference=right).data["copied"]  # dimensions go by their names
+    for draws, error, want in (
+        (right.x, TypeError, "a DataArray has the draws of one variable"),
+        (xr.DataTree.from_dict({"prior": right}), ValueError, "no group posterior: the object has .*prior"),
+        ({"x": numbers[..., 0] + 1j}, TypeError, "complex numbers in x"),
+        (right + 1j, TypeError, "complex numbers in x"),
+        (list(numbers[..., 0]), ValueError, r"chain 0 has the shape \(50\): want a list with one array of \(draws, columns\)"),
+    ):
+        with pytest.raises(error, match=want):
+            hambench.judge(draws, reference=right)
+    exchanged = hambench.judge({"x": numbers[..., 0].T}, reference={"x": np.random.default_rng(2).normal(size=(2, 50))})
+    assert exchanged.verdict == "undecided" and "is the array (chain, draw)?" in exchanged.why
+
+
 def test_a_wrong_value_and_a_wrong_chain_are_seen(folder, tree):
     other = pd.read_csv(folder / "draws.csv")
     other.loc[other.chain == 2, "chain"] = 9  # sorts behind chain 3
