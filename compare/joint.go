@@ -199,27 +199,27 @@ func (p pooled) correlated(scores []float64, z [2][]float64, centres, scales [2]
 	if min(scales[0][0], scales[0][1], scales[1][0], scales[1][1]) == 0 {
 		return
 	}
-	at := func(i int) (u, v float64) {
-		side := 0
-		if i >= p.split {
-			side = 1
+	// store stores the scores for a ρ.
+	store := func(rho float64) {
+		from := 0
+		for side, to := range []int{p.split, len(scores)} {
+			a, perA := centres[0][side], 1/scales[0][side]
+			b, perB := centres[1][side], 1/scales[1][side]
+			x, y := z[0][from:to], z[1][from:to]
+			for i := range x {
+				u, v := (x[i]-a)*perA, (y[i]-b)*perB
+				scores[from+i] = u*v - rho*(u*u+v*v)/2
+			}
+			from = to
 		}
-		return (z[0][i] - centres[0][side]) / scales[0][side],
-			(z[1][i] - centres[1][side]) / scales[1][side]
 	}
-	for i := range scores {
-		u, v := at(i)
-		scores[i] = u * v
-	}
+	store(0)
 	rho := stat.Mean(scores, nil)
 	if 1-math.Abs(rho) < 1e-9 {
 		clear(scores)
 		return
 	}
-	for i := range scores {
-		u, v := at(i)
-		scores[i] -= rho * (u*u + v*v) / 2
-	}
+	store(rho)
 }
 
 // directions compares the laws of linear combinations of the whitened columns, and that of the
