@@ -534,7 +534,8 @@ const stuckChance = 1e-3
 // stuck returns which chain of a side has one value in a column, or from some draw on or up to
 // some draw for half of its length, "" if none; prefix is what the message begins with. Values that
 // are likely on the other side do not count, nor, for the reference, those of its other chains:
-// draws without a spike that all of them have are to be refused.
+// draws without a spike that all of them have are to be refused. In a column that mostly has one
+// value a chain that mixes slowly may have it for half of its length.
 func stuck(side, other Side, prefix string) string {
 	for c, chain := range side.Chains {
 		for j, x := range chain {
@@ -547,7 +548,7 @@ func stuck(side, other Side, prefix string) string {
 			if prefix != "" && len(side.Chains) > 1 {
 				share = max(share, shareOf(value, slices.Delete(side.column(j), c, c+1)))
 			}
-			if math.Pow(share, float64(run)) < stuckChance {
+			if math.Pow(share, float64(run)) < stuckChance && (run == len(x) || share < 0.5) {
 				what := "never moved"
 				if run < len(x) {
 					what = fmt.Sprintf("did not move in %d of %d draws", run, len(x))
