@@ -388,6 +388,7 @@ func fieller(a, b []float64, shared, level float64) estimate {
 	meanA, meanB, n := stat.Mean(a, nil), stat.Mean(b, nil), len(a)
 	e := estimate{value: meanA / meanB}
 	if n < 2 {
+		e.low, e.high = math.NaN(), math.NaN()
 		return e
 	}
 	// The ends are the roots of (mean a − r mean b)² = q² var(a − r b)/n in r. Unless the mean

@@ -62,6 +62,8 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 	// Unbuffered, and received from below until no task runs: no goroutine is left behind.
 	over := make(chan *task)
 	free, running := cores, 0
+	// retry is nil, and so never ready, without parked tasks. The ends of others do not put it off.
+	var retry <-chan time.Time
 	for {
 		// Tasks start in order, even where a later one would fit the free cores better: a task that
 		// can use several cores takes those that there are.
@@ -80,9 +82,7 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 		if running == 0 && (len(parked) == 0 || ctx.Err() != nil) {
 			return
 		}
-		// A nil channel is never ready: without parked tasks nothing is retried.
-		var retry <-chan time.Time
-		if len(parked) > 0 {
+		if len(parked) > 0 && retry == nil {
 			retry = time.After(retryInterval)
 		}
 		var ended <-chan struct{}
@@ -99,7 +99,7 @@ func schedule(ctx context.Context, cores int, ready []*task, begin func(*task)) 
 			add(t.next(t.err))
 		case <-retry:
 			add(parked)
-			parked = nil
+			parked, retry = nil, nil
 		case <-ended:
 			return
 		}

@@ -157,6 +157,7 @@ type output struct {
 
 // begin makes a draft of the folder, in the folder that will hold it.
 func (o *output) begin(path string) error {
+	path = filepath.Clean(path) // without a slash at the end, which Dir would take for a folder
 	if _, err := os.Lstat(path); err == nil {
 		return usage.Errorf("%s is there already: want the name of a new folder", path)
 	}

@@ -40,6 +40,7 @@ type Child struct {
 	timeout time.Duration // for each answer
 	process *exec.Cmd
 	in      io.WriteCloser
+	stdout  io.Closer // of out
 	out     *bufio.Scanner
 	said    tail  // on standard error
 	failed  error // of the first call that failed
@@ -66,9 +67,17 @@ func Start(command, dir string, timeout time.Duration) (*Child, error) {
 	if err != nil {
 		return nil, usage.Errorf("%s: cannot be started: %w", c.name(), err)
 	}
-	c.out = bufio.NewScanner(out)
+	c.stdout, c.out = out, bufio.NewScanner(out)
 	c.out.Buffer(make([]byte, 0, 1<<16), maxAnswer)
 	return c, nil
+}
+
+// kill ends the child, and reading and writing: a process that left the group may hold the
+// other ends of the pipes open.
+func (c *Child) kill() {
+	killGroup(c.process)
+	c.in.Close()
+	c.stdout.Close()
 }
 
 // Calls returns how many questions were asked.
@@ -86,7 +95,7 @@ func (c *Child) Ask(ctx context.Context, op string, question, answer any) error 
 	if c.failed != nil {
 		return c.failed
 	}
-	defer context.AfterFunc(ctx, func() { killGroup(c.process) })()
+	defer context.AfterFunc(ctx, c.kill)()
 	err := c.ask(op, question, answer)
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
@@ -107,7 +116,7 @@ func (c *Child) ask(op string, question, answer any) error {
 	c.calls++
 	// The answer may come without the question being read, which is an error of its own:
 	// so the write's error waits for the answer.
-	late := time.AfterFunc(c.timeout, func() { killGroup(c.process) })
+	late := time.AfterFunc(c.timeout, c.kill)
 	_, sent := c.in.Write(append(line, '\n'))
 	heard := c.out.Scan()
 	if !late.Stop() {
@@ -170,11 +179,12 @@ func (c *Child) read(op string, line []byte, answer any) error {
 // Stop says bye to the child, waits a while for it to end, and kills what is left of it
 // and of what it started.
 func (c *Child) Stop() {
+	// A child that does not read leaves no room for the bye.
+	late := time.AfterFunc(grace, c.kill)
 	if c.failed == nil {
 		io.WriteString(c.in, `{"op":"bye"}`+"\n") // fails if it has ended already
 	}
 	c.in.Close()
-	late := time.AfterFunc(grace, func() { killGroup(c.process) })
 	for c.out.Scan() { // a child that still writes must not block on a full pipe
 	}
 	c.process.Wait()
