@@ -150,6 +150,7 @@ type builder struct {
 	// side has its Names before the first chain begins, and in Of the chains' own names.
 	side   compare.Side
 	number map[string]int // of each chain, by its name
+	draws  int            // of each chain of a zarr store
 }
 
 // chain returns the columns of a chain, which it begins if need be. Callers append to the columns

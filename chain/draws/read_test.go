@@ -3,10 +3,13 @@ package draws
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -227,5 +230,56 @@ func TestMetadataOfNoArrayAreRefused(t *testing.T) {
 		if _, err := Read([]string{folder}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v: want %q", name, err, want)
 		}
+	}
+}
+
+// storeOf makes a store of version 2 whose arrays of floats have one chunk each, of zeros.
+func storeOf(t *testing.T, compressor string, chunk []byte, shapes map[string][]int) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, shape := range shapes {
+		array := filepath.Join(folder, filepath.FromSlash(name))
+		lengths := strings.ReplaceAll(fmt.Sprint(shape), " ", ",")
+		text := fmt.Sprintf(`{"zarr_format":2,"order":"C","dtype":"<f8","compressor":%s,"shape":%s,"chunks":%s}`,
+			compressor, lengths, strings.Replace(lengths, "[0,", "[1,", 1))
+		place := strings.Trim(strings.Repeat("0.", len(shape)), ".")
+		if err := errors.Join(os.MkdirAll(array, 0o755),
+			os.WriteFile(filepath.Join(folder, ".zgroup"), []byte(`{"zarr_format":2}`), 0o600),
+			os.WriteFile(filepath.Join(array, ".zarray"), []byte(text), 0o600),
+			os.WriteFile(filepath.Join(array, place), chunk, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// Arrays that add no column come before one that does, or stand alone.
+func TestArraysWithoutColumnsAreNoTrouble(t *testing.T) {
+	shapes := map[string][]int{"predictions/a": {2, 5}, "predictions/f": {2, 5}}
+	wanted := storeOf(t, "null", make([]byte, 80), shapes)
+	if side, err := Read([]string{wanted}, []string{"f"}); err != nil || !slices.Equal(side.Names, []string{"f"}) {
+		t.Errorf("columns %v, %v", side.Names, err)
+	}
+	empty := storeOf(t, "null", nil, map[string][]int{"a": {0, 3}, "b": {0, 3}})
+	if side, err := Read([]string{empty}, nil); err == nil && len(side.Chains) > 0 {
+		t.Errorf("%d chains are read of none", len(side.Chains))
+	}
+}
+
+// A chunk that would be far longer than its numbers is refused before it fills the memory.
+func TestAChunkIsNoLongerThanItsNumbers(t *testing.T) {
+	var bomb bytes.Buffer
+	w := gzip.NewWriter(&bomb)
+	for range 64 {
+		w.Write(make([]byte, 1<<20))
+	}
+	w.Close()
+	folder := storeOf(t, `{"id":"gzip"}`, bomb.Bytes(), map[string][]int{"a": {1, 30}})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Read([]string{folder}, nil)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; err == nil || used > 8<<20 {
+		t.Errorf("%v, after %d bytes of memory", err, used)
 	}
 }

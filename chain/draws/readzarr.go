@@ -188,9 +188,10 @@ func (b *builder) addArray(folder, name string, a array, want []string) error {
 	chains, draws := a.shape[0], a.shape[1]
 	if b.side.Chains == nil {
 		b.side.Chains = make([][][]float64, chains)
-	} else if len(b.side.Chains) != chains || len(b.side.Chains[0][0]) != draws {
+		b.draws = draws
+	} else if len(b.side.Chains) != chains || b.draws != draws {
 		return fmt.Errorf("%d × %d draws, where another array has %d × %d", chains, draws,
-			len(b.side.Chains), len(b.side.Chains[0][0]))
+			len(b.side.Chains), b.draws)
 	}
 	size := max(1, len(values)/max(1, chains*draws)) // elements of a draw
 	for e := range size {
@@ -314,7 +315,7 @@ func (a array) read(folder string) ([]float64, error) {
 		data, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(a.name(place))))
 		missing := errors.Is(err, fs.ErrNotExist)
 		for i := 0; i < len(a.codecs) && err == nil; i++ {
-			data, err = a.codecs[i].decode(data)
+			data, err = a.codecs[i].decode(data, inChunk*a.size)
 		}
 		if err == nil && len(data) != inChunk*a.size {
 			err = fmt.Errorf("%d bytes: want %d", len(data), inChunk*a.size)
@@ -366,8 +367,9 @@ func (a array) element(b []byte) float64 {
 	return float64(bits)
 }
 
-// decode undoes a codec. The codecs are those that meta.array lets through.
-func (c codec) decode(data []byte) ([]byte, error) {
+// decode undoes a codec. The codecs are those that meta.array lets through. Of a chunk that has
+// more than `most` bytes, which is wrong, no more than a little is decompressed.
+func (c codec) decode(data []byte, most int) ([]byte, error) {
 	var r io.Reader
 	var err error
 	switch c {
@@ -376,19 +378,24 @@ func (c codec) decode(data []byte) ([]byte, error) {
 	case "zlib":
 		r, err = zlib.NewReader(bytes.NewReader(data))
 	case "zstd":
-		return unzstd(data)
+		return unzstd(data, most)
 	default:
-		return unblosc(data)
+		return unblosc(data, most)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(r)
+	return io.ReadAll(io.LimitReader(r, int64(most)+slack))
 }
 
+// slack is what a chunk may have beyond its numbers: the frames of codecs that follow each other.
+const slack = 1 << 16
+
 // unzstd decompresses one frame of Zstandard or several, whose number of bytes need not be known.
-func unzstd(data []byte) ([]byte, error) {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+func unzstd(data []byte, most int) ([]byte, error) {
+	// A frame's window may be larger than what is in it: 128 MiB at the highest level.
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxMemory(uint64(most)+1<<27))
 	if err != nil {
 		return nil, err
 	}
@@ -419,7 +426,7 @@ var errBlosc = errors.New("blosc: the chunk ends early, or is none")
 // into streams, one for each byte of an element after the shuffle; each stream is compressed on its
 // own. Lengths are read from the data: one that leads beyond them panics, here and in unlz4, and
 // is recovered as an error, in place of a check at each access.
-func unblosc(data []byte) (out []byte, err error) {
+func unblosc(data []byte, most int) (out []byte, err error) {
 	defer func() {
 		if recover() != nil { // a length beyond the data
 			err = errBlosc
@@ -428,6 +435,9 @@ func unblosc(data []byte) (out []byte, err error) {
 	flags, element := data[2], int(data[3])
 	word := func(at int) int { return int(binary.LittleEndian.Uint32(data[at:])) }
 	total, block := word(4), word(8)
+	if total > most+slack {
+		return nil, errBlosc
+	}
 	if flags&bloscCopied != 0 {
 		return data[bloscHeader : bloscHeader+total], nil
 	}
@@ -456,9 +466,9 @@ func unblosc(data []byte) (out []byte, err error) {
 				case bloscLZ4:
 					body, err = unlz4(body, length/streams)
 				case bloscZlib:
-					body, err = codec("zlib").decode(body)
+					body, err = codec("zlib").decode(body, length)
 				case bloscZst:
-					body, err = unzstd(body)
+					body, err = unzstd(body, length)
 				default:
 					err = errors.New("blosc with blosclz or snappy: want lz4, zlib or zstd")
 				}
