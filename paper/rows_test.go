@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -322,5 +323,33 @@ func TestOwnClaim(t *testing.T) {
 	decisions := Decide(append(Claims(), own), rows)
 	if last := decisions[len(decisions)-1]; last.ID != "own" || last.Verdict != Confirmed {
 		t.Errorf("own claim: %+v", last)
+	}
+}
+
+// A store that has part of the exact errors decides no claim by a panic, and none that compares
+// laws by comparing nothing.
+func TestAPartOfTheExactErrorsIsNoTrouble(t *testing.T) {
+	s := unpacked(t)
+	plans, err := bench.Plans(s, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 5 {
+		gone := make(map[string]bool)
+		part := slices.Clone(plans)
+		for i, p := range part {
+			part[i].Exact = slices.DeleteFunc(slices.Clone(p.Exact), func(j bench.ExactJob) bool {
+				if _, known := gone[j.Key]; !known {
+					gone[j.Key] = random.IntN(2) == 0
+				}
+				return gone[j.Key]
+			})
+		}
+		for _, d := range Decide(Claims(), Rows(part, bench.Results{Store: s})) {
+			if d.Verdict != NotDecided && strings.Contains(d.Summary, " 0 of 0 ") {
+				t.Errorf("%s is %s: %s", d.ID, d.Verdict, d.Summary)
+			}
+		}
 	}
 }
