@@ -553,7 +553,8 @@ func stuck(side, other Side, prefix string) string {
 				if run < len(x) {
 					what = fmt.Sprintf("did not move in %d of %d draws", run, len(x))
 				}
-				return fmt.Sprintf("%s%s %s in column %s", prefix, side.name(c), what, side.Names[j])
+				return fmt.Sprintf("%s%s %s in column %s", prefix, side.name(c), what,
+					side.Names[j])
 			}
 		}
 	}

@@ -183,7 +183,7 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 	})
 	w := worstOf(all)
 	worst := t.of(all[w], len(pairs))
-	worst.Low, worst.High = max(worst.Low, -2), min(worst.High, 2) // correlations differ by at most 2
+	worst.Low, worst.High = max(worst.Low, -2), min(worst.High, 2) // as correlations allow
 	return Joint{"correlation", columns[pairs[w].a].Name + ", " + columns[pairs[w].b].Name, worst,
 		len(pairs)}, all
 }

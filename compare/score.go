@@ -291,10 +291,11 @@ type stray struct{ at, median, expected float64 }
 
 // farthest finds the stray of a column. Scores of ranks weigh a draw that is off by a hundred
 // deviations like one that is off by four: of ten in four hundred they see no more than that they
-// are ten. The reference's own tail tells more: nothing is improbable within its range, and beyond it its largest distances from the median are taken to
-// fall like a power (Hill, 1975), the smallest that 95 of 100 tails of such distances have, and at
-// most the eighth, since a bounded column has none. Of a reference in which only that share of
-// draws is independent, so few of the distances are.
+// are ten. The reference's own tail tells more: nothing is improbable within its range, and beyond
+// it its largest distances from the median are taken to fall like a power (Hill, 1975), the
+// smallest that 95 of 100 tails of such distances have, and at most the eighth, since a bounded
+// column has none. Of a reference in which only that share of draws is independent, so few of the
+// distances are.
 func (p pooled) farthest(independent float64) stray {
 	const most, power = 100, 8
 	ref := slices.Sorted(slices.Values(p.x[:p.split]))
@@ -326,8 +327,8 @@ func (p pooled) farthest(independent float64) stray {
 	falls := min(power, distuv.Gamma{Alpha: shape, Beta: 1}.Quantile(0.05)/shape*float64(k)/logs)
 	share := float64(k) / float64(len(ref))
 	share = share * math.Pow(largest/start, -falls)
-	// The reference's own farthest draw is one of its draws, though its tail begin with a gap, as that
-	// of a rare mode does.
+	// The reference's own farthest draw is one of its draws, though its tail begin with a gap, as
+	// that of a rare mode does.
 	share = max(share, math.Pow(largest/ref[len(ref)-1], -falls)/float64(len(ref)))
 	s.expected = float64(len(p.x)-p.split) * share
 	return s

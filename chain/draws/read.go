@@ -22,12 +22,12 @@ import (
 	"hambench/usage"
 )
 
-// Read reads the draws of one side from files of one format, chains in the order of the files
-// and, within a file, in the order in which they begin. The format goes by the name: a folder is
-// zarr, .jsonl has an object a draw, .json and .json.zip the lists of posteriordb, all else is
-// CSV. Of a CSV file each row is a draw: a column named chain tells chains apart, and without it
-// the file is one chain; those that number the draws are left out (see unnumbered), and so are
-// those without a name. Only the columns of the names in want are read, all others if it is nil. All files must
+// Read reads the draws of one side from files of one format, chains in the order of the files and,
+// within a file, in the order in which they begin. The format goes by the name: a folder is zarr,
+// .jsonl has an object a draw, .json and .json.zip the lists of posteriordb, all else is CSV. Of a
+// CSV file each row is a draw: a column named chain tells chains apart, and without it the file is
+// one chain; those that number the draws are left out (see unnumbered), and so are those without a
+// name. Only the columns of the names in want are read, all others if it is nil. All files must
 // have them. What cannot be read is a usage error that names the file.
 func Read(files, want []string) (compare.Side, error) {
 	var all compare.Side
@@ -182,8 +182,8 @@ func readCSV(file string, want []string) (compare.Side, error) {
 	if bytes.ContainsFunc(text[:min(len(text), 512)], func(c rune) bool {
 		return unicode.IsControl(c) && !unicode.IsSpace(c)
 	}) {
-		return b.side, errors.New("no text: want CSV, JSONL (.jsonl), posteriordb's draws (.json or " +
-			".json.zip), or a folder of zarr; not compressed, and in UTF-8")
+		return b.side, errors.New("no text: want CSV, JSONL (.jsonl), posteriordb's draws (.json " +
+			"or .json.zip), or a folder of zarr; not compressed, and in UTF-8")
 	}
 	adapted := bytes.Index(text, []byte("\n# Adaptation terminated"))
 	// A row with another number of fields than the header is an error.
@@ -196,9 +196,9 @@ func readCSV(file string, want []string) (compare.Side, error) {
 	header = slices.Clone(header)
 	// Whole numbers are names that pandas gives.
 	if !slices.ContainsFunc(header, func(name string) bool { return !isNumber(name) }) &&
-		slices.ContainsFunc(header, func(name string) bool { return strings.ContainsAny(name, ".eE") }) {
-		return b.side, fmt.Errorf("the names of all columns are numbers, as %s: is there no header?",
-			header[0])
+		strings.ContainsAny(strings.Join(header, ","), ".eE") {
+		return b.side, fmt.Errorf("the names of all columns are numbers, as %s: is there no "+
+			"header?", header[0])
 	}
 	// Where the side's columns stand in the header, and the one that tells chains apart.
 	var places []int

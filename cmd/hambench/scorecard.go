@@ -17,10 +17,10 @@ import (
 	"hambench/usage"
 )
 
-// scorecard judges a folder of posteriors, a folder each: a file or store whose name begins
-// with reference, and sets of draws in any others whose ending is that of a format. With posteriordb, a posterior without
-// reference has that of its name. It is an error if any draws are refused or, if none are, if
-// some are bad input, or decide nothing.
+// scorecard judges a folder of posteriors, a folder each: a file or store whose name begins with
+// reference, and sets of draws in any others whose ending is that of a format. With posteriordb, a
+// posterior without reference has that of its name. It is an error if any draws are refused or, if
+// none are, if some are bad input, or decide nothing.
 func (f *selection) scorecard(folder string, o judgeOptions) error {
 	posteriors, err := os.ReadDir(folder)
 	if err != nil {
@@ -65,9 +65,8 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 // unreadable stands for the verdict on draws that are bad input: those beside them are judged.
 const unreadable = "bad input"
 
-// scoredEndings are those of draws in a scorecard, besides .json.zip and folders: notes and scripts
-// stand beside them.
-var scoredEndings = []string{".csv", ".jsonl", ".json"}
+// scoredEndings are those of files of draws in a scorecard, where notes and scripts may stand, too.
+var scoredEndings = []string{".csv", ".jsonl", ".json", ".json.zip"}
 
 // scored judges the draws of one posterior, which are in a folder of the posterior's name: each
 // file or store in it that is no reference is a row, and chains of one sampler are one file.
@@ -78,8 +77,9 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 	}
 	var references, own []string
 	for _, file := range files {
-		if strings.HasPrefix(file.Name(), ".") || !file.IsDir() && !strings.HasSuffix(
-			file.Name(), ".json.zip") && !slices.Contains(scoredEndings, filepath.Ext(file.Name())) {
+		ending := func(e string) bool { return strings.HasSuffix(file.Name(), e) }
+		if strings.HasPrefix(file.Name(), ".") ||
+			!file.IsDir() && !slices.ContainsFunc(scoredEndings, ending) {
 			continue
 		}
 		to := &own
