@@ -334,7 +334,8 @@ func (f finding) contradicts(order int, size, unsure float64) bool {
 func (f finding) beside(own finding) finding {
 	q := own.order
 	certain := own.leading != nil && q >= 0 && q < 2
-	if !certain || f.order <= q || f.contradicts(int(q), own.constant, own.uncertainty*own.constant) {
+	unsure := own.uncertainty * own.constant
+	if !certain || f.order <= q || f.contradicts(int(q), own.constant, unsure) {
 		return f
 	}
 	out := unknown()
