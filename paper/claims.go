@@ -2,6 +2,7 @@ package paper
 
 import (
 	_ "embed"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -196,7 +197,35 @@ func Rows(plans []bench.Plan, results bench.Results) *table.Table {
 			return again("purpose "+j.Purpose, j.Key)
 		})
 	}
-	return results.Table(plans)
+	rows := results.Table(plans)
+	found := make(map[string]bool)
+	for _, r := range rows.Rows() {
+		found[r.Text("key")] = true
+	}
+	// An exact job without a record has no rows. One stands for it here.
+	for _, p := range plans {
+		for _, j := range p.Exact {
+			if !found[j.Key] {
+				rows.Add(nil, map[string]any{"record": jobRecord, "missing": true, "key": j.Key,
+					"study": p.ID, "purpose": j.Purpose, "integrator": j.Exact.Integrator})
+			}
+		}
+	}
+	return rows
+}
+
+// jobRecord is the record of a row that stands for an exact job without a result.
+const jobRecord = "absent"
+
+// lacks counts the exact jobs without a result that a case would read, of either side of a
+// ratio. A job is known by what its rows would have in common.
+func (c Case) lacks(rows *table.Table) int {
+	return rows.Where("record", jobRecord).Filter(func(r table.Row) bool {
+		return !slices.ContainsFunc([]string{"study", "purpose", "integrator"}, func(column string) bool {
+			wanted := slices.Concat(c.Where[column], c.Over[column])
+			return len(wanted) > 0 && !slices.Contains(wanted, any(r.Text(column)))
+		})
+	}).Len()
 }
 
 // Decide returns the decisions on the claims by rows, in their order. The rows of built-in
@@ -250,6 +279,17 @@ func (c Claim) decide(e *evidence) Finding {
 			f.older, f.fresh = f.older+older, f.fresh+chains.Len()-older
 		}
 		f.Read, f.reads = f.Read+rows, append(f.reads, rows)
+	}
+	// What is left after a part is lost may be all one way: the program would not know.
+	lacking := 0
+	for _, one := range c.Cases {
+		if len(one.Where["purpose"]) > 0 || len(one.Where["study"]) > 0 {
+			lacking += one.lacks(e.all)
+		}
+	}
+	if lacking > 0 {
+		f.Verdict = NotDecided
+		f.Summary = fmt.Sprintf("%d exact errors have no result yet; %s", lacking, f.Summary)
 	}
 	if c.Undecided != "" {
 		f.Verdict, f.Summary = NotDecided, c.Undecided+"; "+f.Summary
