@@ -71,22 +71,26 @@ func testPage(t *testing.T) (*Page, string) {
 		}
 	}
 	orders := bench.Plan{Profile: "quick", Place: 1, Study: bench.Study{ID: "orders", Title: "Exact orders", Figure: &bench.FigureSpec{Kind: "orders"}}}
-	problem := certify.Builtin()[0]
+	work := orders
+	work.ID, work.Title, work.Figure = "efficiency", "Work and precision", &bench.FigureSpec{Kind: "orders", X: bench.OnBudget, Y: bench.OnMSE, Lines: []string{"integrator"}}
 	for _, name := range []string{"leapfrog", "lietrotter"} {
 		m, err := integrators.Builtin().Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := certify.Run(context.Background(), certify.Options{Problem: problem, Integrators: []integrators.Integrator{m}, Schemes: minibatch.Builtin()[:2], Inner: 1, Budgets: []float64{1000, 100_000}})
-		if err != nil {
-			t.Fatal(err)
+		exact := func(to *bench.Plan, purpose string, budgets ...float64) {
+			rows, err := certify.Run(context.Background(), certify.Options{Problem: certify.Builtin()[0], Integrators: []integrators.Integrator{m}, Schemes: minibatch.Builtin()[:2], Inner: 1, Budgets: budgets})
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := json.Marshal(rows)
+			key := purpose + "-" + name
+			put(store.Record{Kind: store.Exact, Key: key, Made: made, Body: body}, err)
+			to.Exact = append(to.Exact, bench.ExactJob{Key: key, Purpose: purpose, Exact: bench.Exact{Name: "gaussian", Integrator: name, Inner: 1}})
 		}
-		body, err := json.Marshal(rows)
-		put(store.Record{Kind: store.Exact, Key: name, Made: made, Body: body}, err)
-		orders.Exact = append(orders.Exact, bench.ExactJob{Key: name, Purpose: bench.OfOrders, Exact: bench.Exact{Name: "gaussian", Integrator: name, Inner: 1}})
+		exact(&orders, bench.OfOrders)
+		exact(&work, bench.OfEfficiency, 1000, 100_000)
 	}
-	work := orders
-	work.ID, work.Title, work.Figure = "efficiency", "Work and precision", &bench.FigureSpec{Kind: "orders", X: bench.OnBudget, Y: bench.OnMSE, Lines: []string{"integrator"}}
 	absent := sweep
 	absent.ID, absent.Cells = "friction", []bench.Job{{Key: "none", Cell: bench.Cell{Dataset: "boston", Integrator: "leapfrog"}}}
 	p := New([]bench.Plan{sweep, orders, work, absent}, bench.Results{Store: s})
