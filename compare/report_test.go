@@ -273,3 +273,13 @@ func TestElementsCountFromOneNumber(t *testing.T) {
 		}
 	}
 }
+
+// The kinds of tests share the level: three of one column, five of several, whose correlations
+// and directions are tested, too.
+func TestKindsOfTestsShareTheLevel(t *testing.T) {
+	for columns, kinds := range map[int]float64{1: 3, 2: 5, 100: 5} {
+		if got, want := newTests(columns).level(7), Level/kinds/7; math.Abs(got-want) > 1e-15 {
+			t.Errorf("%d columns: level %g, want %g", columns, got, want)
+		}
+	}
+}

@@ -134,3 +134,19 @@ func TestLagOneIsTheMeanOverChains(t *testing.T) {
 		}
 	}
 }
+
+// Blom's scores of four draws, from a table of the normal law at (r − 3/8)/4.25, and Geyer's
+// sum of pairs of autocorrelations, in which none exceeds the one before it.
+func TestDiagnosticsFollowTheirFormulas(t *testing.T) {
+	scores := rankNormalised([][]float64{{3, 10}, {-7, 5}})
+	for i, want := range []float64{-0.29931, 1.04914, -1.04914, 0.29931} {
+		if got := scores[i/2][i%2]; math.Abs(got-want) > 1e-4 {
+			t.Errorf("draw %d has the score %.5f, want %.5f", i, got, want)
+		}
+	}
+	pairs := []float64{0.6, 0.4, 0.1, 0.1, 0.3, 0.2, -0.5, 0.1, 9, 9}
+	sum := monotoneSum(len(pairs), func(lag int) float64 { return pairs[lag] })
+	if want := 1 + 0.2 + 0.2; math.Abs(sum-want) > 1e-12 {
+		t.Errorf("the sum is %g, want %g", sum, want)
+	}
+}

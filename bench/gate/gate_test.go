@@ -232,3 +232,19 @@ func TestReportSaysWhat(t *testing.T) {
 		t.Errorf("%v; want %s", err, want)
 	}
 }
+
+// Holm rejects three hypotheses of which Bonferroni, whose level is 0.0167 for each, rejects one;
+// after the first that it keeps it rejects none.
+func TestHolmStepsDown(t *testing.T) {
+	for _, c := range []struct {
+		p    []float64
+		want []bool
+	}{
+		{[]float64{0.04, 0.01, 0.02}, []bool{true, true, true}},
+		{[]float64{0.04, 0.01, 0.03}, []bool{false, true, false}},
+	} {
+		if got, _ := holm(c.p, 0.05); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v rejected, want %v", c.p, got, c.want)
+		}
+	}
+}

@@ -283,3 +283,25 @@ func TestAChunkIsNoLongerThanItsNumbers(t *testing.T) {
 		t.Errorf("%v, after %d bytes of memory", err, used)
 	}
 }
+
+// Whole numbers keep their signs, and a chunk without a file holds the fill value.
+func TestWholeNumbersAndFillValuesAreRead(t *testing.T) {
+	for kind, chunk := range map[string]string{
+		"<i1": "\xff\x02", "<i2": "\xff\xff\x02\x00", ">i2": "\xff\xff\x00\x02",
+		"<i4": "\xff\xff\xff\xff\x02\x00\x00\x00", "<i8": "\xff\xff\xff\xff\xff\xff\xff\xff\x02\x00\x00\x00\x00\x00\x00\x00",
+	} {
+		folder := t.TempDir()
+		array := filepath.Join(folder, "n")
+		text := `{"zarr_format":2,"order":"C","dtype":"` + kind + `","compressor":null,"shape":[1,4],"chunks":[1,2],"fill_value":7}`
+		if err := errors.Join(os.MkdirAll(array, 0o755),
+			os.WriteFile(filepath.Join(folder, ".zgroup"), []byte(`{"zarr_format":2}`), 0o600),
+			os.WriteFile(filepath.Join(array, ".zarray"), []byte(text), 0o600),
+			os.WriteFile(filepath.Join(array, "0.0"), []byte(chunk), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		side, err := Read([]string{folder}, nil)
+		if err != nil || !slices.Equal(side.Chains[0][0], []float64{-1, 2, 7, 7}) {
+			t.Errorf("%s: %v, %v", kind, side.Chains, err)
+		}
+	}
+}
