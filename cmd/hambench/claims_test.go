@@ -92,7 +92,7 @@ func TestLongReproduceOrdersAndClaims(t *testing.T) {
 	for _, d := range decided {
 		verdicts[d.ID] = d.Verdict
 	}
-	for id, want := range map[string]string{"order-mt3": "confirmed", "reshuffle-order": "confirmed", "chen-2015": "refuted", "sghmc-correction": "refuted", "batch-size": "not decided"} {
+	for id, want := range map[string]string{"order-mt3": "confirmed", "reshuffle-order": "confirmed", "chen-2015": "refuted", "sghmc-irrelevant": "refuted", "sghmc-correction": "not decided", "batch-size": "not decided"} {
 		if verdicts[id] != want {
 			t.Errorf("%s is %q, want %s", id, verdicts[id], want)
 		}
