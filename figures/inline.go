@@ -115,7 +115,8 @@ func (k canvas) reading(s curve, i int) string {
 	parts = append(parts, value)
 	// Over a gap, or from 0, there is no slope, nor where no line joins the points.
 	// Points without a place on the axes make gaps, too.
-	shown := i > 0 && s.Style.Width > 0 && k.shown(s, i-1) && k.shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
+	shown := i > 0 && s.Style.Width > 0 &&
+		k.shown(s, i-1) && k.shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
 	if shown && k.X.Log && s.X[i] != s.X[i-1] {
 		slope := math.Log(s.Y[i]/s.Y[i-1]) / math.Log(s.X[i]/s.X[i-1])
 		parts = append(parts, fmt.Sprintf("local slope %.2f", slope))

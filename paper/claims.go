@@ -217,15 +217,19 @@ func Rows(plans []bench.Plan, results bench.Results) *table.Table {
 // jobRecord is the record of a row that stands for an exact job without a result.
 const jobRecord = "absent"
 
-// lacks counts the exact jobs without a result that a case would read, of either side of a
-// ratio. A job is known by what its rows would have in common.
-func (c Case) lacks(rows *table.Table) int {
-	return rows.Where("record", jobRecord).Filter(func(r table.Row) bool {
-		return !slices.ContainsFunc([]string{"study", "purpose", "integrator"}, func(column string) bool {
-			wanted := slices.Concat(c.Where[column], c.Over[column])
-			return len(wanted) > 0 && !slices.Contains(wanted, any(r.Text(column)))
-		})
-	}).Len()
+// mayRead reports whether a case would read rows of an exact job without a result, on either
+// side of a ratio: by what the rows of a job have in common. Exact errors are asked for by their
+// purpose or by their kind of record; other cases read chains.
+func (c Case) mayRead(job table.Row) bool {
+	if len(c.Where["purpose"]) == 0 &&
+		(len(c.Where["record"]) == 0 || slices.Contains(c.Where["record"], any(bench.CellRecord))) {
+		return false
+	}
+	other := func(column string) bool {
+		wanted := slices.Concat(c.Where[column], c.Over[column])
+		return len(wanted) > 0 && !slices.Contains(wanted, any(job.Text(column)))
+	}
+	return !slices.ContainsFunc([]string{"study", "purpose", "integrator"}, other)
 }
 
 // Decide returns the decisions on the claims by rows, in their order. The rows of built-in
@@ -280,16 +284,13 @@ func (c Claim) decide(e *evidence) Finding {
 		}
 		f.Read, f.reads = f.Read+rows, append(f.reads, rows)
 	}
-	// What is left after a part is lost may be all one way: the program would not know.
-	lacking := 0
-	for _, one := range c.Cases {
-		if len(one.Where["purpose"]) > 0 || len(one.Where["study"]) > 0 {
-			lacking += one.lacks(e.all)
-		}
-	}
+	// What there is of the exact errors may be all one way, and the rest not.
+	lacking := e.all.Where("record", jobRecord).Filter(func(job table.Row) bool {
+		return slices.ContainsFunc(c.Cases, func(one Case) bool { return one.mayRead(job) })
+	}).Len()
 	if lacking > 0 {
 		f.Verdict = NotDecided
-		f.Summary = fmt.Sprintf("%d exact errors have no result yet; %s", lacking, f.Summary)
+		f.Summary = fmt.Sprintf("exact jobs without a result: %d; %s", lacking, f.Summary)
 	}
 	if c.Undecided != "" {
 		f.Verdict, f.Summary = NotDecided, c.Undecided+"; "+f.Summary

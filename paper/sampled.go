@@ -149,20 +149,20 @@ func frictionRange(of []*evaluation) Finding {
 	inner.scale = func(decades float64) float64 { return max(decades, 0) }
 	outer.scale, outer.values, outer.Unit = inner.scale, make(map[string]*replicate), ""
 	for _, of := range inner.frictions() {
-		logC := func(i int) float64 { return math.Log10(of[i].row.Number("friction")) }
+		friction := func(i int) float64 { return of[i].row.Number("friction") }
 		within, beyond, last := 0.0, 0.0, len(of)-1
 		for i, a := range of {
 			if !a.acceptable {
 				continue
 			}
 			// Half of the way to either neighbour, of which an end has one.
-			below, above := (logC(i)-logC(max(i-1, 0)))/2, (logC(min(i+1, last))-logC(i))/2
-			within += below + above
+			decades := math.Log10(friction(min(i+1, last))/friction(max(i-1, 0))) / 2
+			within += decades
 			if i == 0 || i == last {
-				beyond += below + above
+				beyond += decades
 			}
 		}
-		if logC(last) >= logC(0)+1 {
+		if friction(last) >= 10*friction(0) {
 			inner.add(of[0].row, within, 0)
 			outer.add(of[0].row, within+beyond, 0)
 		}
@@ -171,7 +171,9 @@ func frictionRange(of []*evaluation) Finding {
 	if f.Verdict == Refuted && most.Verdict != Refuted {
 		f.Verdict = NotDecided
 	}
-	f.Summary += "; with the ends of the grid counted on both sides " + most.Summary
+	if len(inner.values) >= fewest { // else the summary says why there is no interval
+		f.Summary += "; with the ends of the grid counted on both sides " + most.Summary
+	}
 	f.Numbers = slices.Concat(f.Numbers, most.Numbers)
 	return inner.finish(f)
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// unasked is far beyond every timeout here, and much shorter than children would live.
-const unasked = 60 * time.Second
+// patience is far beyond every timeout here, and shorter than children live that nobody ends.
+const patience = 60 * time.Second
 
 // start starts a child by a shell's command, or skips the test where there is none.
 func start(t *testing.T, command string, timeout time.Duration) *Child {
@@ -33,7 +33,7 @@ func within(t *testing.T, what string, do func()) {
 	go func() { do(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(unasked):
+	case <-time.After(patience):
 		t.Fatal(what + " hangs")
 	}
 }
@@ -41,14 +41,14 @@ func within(t *testing.T, what string, do func()) {
 // A process that has left the child's group holds its pipes open, whoever is killed.
 func TestAProcessOutsideTheGroupHoldsUpNobody(t *testing.T) {
 	var answer struct{}
-	c := start(t, "setsid sleep 600 & sleep 600", time.Second)
+	c := start(t, "setsid sleep 90 & sleep 90", time.Second)
 	within(t, "an answer", func() {
 		if c.Ask(context.Background(), "hello", Greet(), &answer) == nil {
 			t.Error("a child that says nothing has answered")
 		}
 		c.Stop()
 	})
-	c = start(t, "setsid sleep 600 & while read l; do echo '{}'; done", unasked)
+	c = start(t, "setsid sleep 90 & while read l; do echo '{}'; done", patience)
 	within(t, "the end", c.Stop)
 }
 
