@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -219,6 +220,66 @@ func TestRunComputesEverythingOnceThenNothing(t *testing.T) {
 	_, sum = runSmall(t, dir, func(r *Runner) { r.Source = nil }) // needs no target at all
 	if !sum.Nothing() || sum.Cells != (Tally{smallCells, 0, smallCells}) {
 		t.Errorf("second run: %+v; want all of %d cells reused", sum, smallCells)
+	}
+}
+
+// A result says which machine made the reference that judged it, if that is another one.
+func TestAResultNamesTheMachineOfItsReference(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := runSmall(t, dir, func(r *Runner) { r.ReferencesOnly, r.Made.Machine = true, here })
+	s.Close()
+	there := store.Machine{Arch: "b", ISA: "i", Kernels: "k"}
+	for _, c := range []struct {
+		on   store.Machine
+		want *store.Machine
+	}{{here, nil}, {there, &here}} {
+		copied := t.TempDir()
+		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		s, _ := runSmall(t, copied, func(r *Runner) { r.Made.Machine = c.on })
+		for _, r := range results(s) {
+			want := c.want
+			if r.Cell.Oracle == "" || r.Cell.Oracle == bench.Analytic {
+				want = nil
+			}
+			if !reflect.DeepEqual(r.OracleMachine, want) {
+				t.Errorf("on %v: %s judged by %v; want %v", c.on, r.Cell.Observe, r.OracleMachine, want)
+			}
+		}
+	}
+}
+
+// References share the cores, all that are not there yet; a cell has one.
+func TestReferencesShareTheCores(t *testing.T) {
+	for _, c := range []struct{ cores, references, width int }{{8, 1, 8}, {8, 2, 4}, {8, 3, 2}, {2, 3, 1}} {
+		study := bench.Study{ID: "wide"}
+		add := func(truth string) {
+			cell := smallRun()[0].Cells[0].Cell
+			cell.Oracle = truth
+			study.Cells = append(study.Cells, bench.Job{Cell: cell})
+		}
+		add(bench.Analytic)
+		for split := range c.references {
+			spec := oracle.NewSpec("wells", split, "wells")
+			study.References = append(study.References, bench.ReferenceJob{Spec: spec})
+			add(spec.ID())
+		}
+		r := &Runner{Store: openStore(t, t.TempDir()), Source: wellSource{}, Workers: c.cores}
+		s := &session{Runner: r, progress: newProgress(nil, nil, time.Now, c.cores), waiting: map[string][]*task{}}
+		ready := s.start(planned(study))
+		if len(ready) != c.references+1 {
+			t.Errorf("%d tasks are ready; want %d references and the cell that needs none", len(ready), c.references)
+		}
+		for _, task := range ready {
+			want := 1
+			if task.first {
+				want = c.width
+			}
+			if task.width != want {
+				t.Errorf("%d references on %d cores: %s has %d, want %d", c.references, c.cores, task.name, task.width, want)
+			}
+		}
 	}
 }
 

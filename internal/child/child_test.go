@@ -63,3 +63,51 @@ func TestAChildThatDoesNotReadIsStopped(t *testing.T) {
 	}
 	within(t, "the end", c.Stop)
 }
+
+// A child that says nothing ends with its timeout, and what it said is in the message. One whose
+// caller gives up ends with the caller's error, and a later question has the first one's.
+func TestASilentChildEndsWithTheTimeoutOrTheCaller(t *testing.T) {
+	var answer struct{}
+	c := start(t, "echo no model >&2; sleep 90", 500*time.Millisecond)
+	defer c.Stop()
+	within(t, "an answer", func() {
+		first := c.Ask(context.Background(), "hello", Greet(), &answer)
+		if first == nil || !strings.Contains(first.Error(), "no answer to hello within 500ms") {
+			t.Errorf("after the timeout: %v", first)
+		}
+		if later := c.Ask(context.Background(), "go", Greet(), &answer); later != first || c.Calls() != 1 {
+			t.Errorf("asked again: %v, %d calls; want the first error, and one call", later, c.Calls())
+		}
+	})
+
+	c = start(t, "sleep 90", patience)
+	defer c.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	within(t, "an answer", func() {
+		if err := c.Ask(ctx, "hello", Greet(), &answer); err != context.DeadlineExceeded {
+			t.Errorf("after the caller's end: %v", err)
+		}
+	})
+}
+
+// A child that ends instead of answering, or that answers with something else, is an error that
+// says how.
+func TestErrorsSayWhatTheChildDid(t *testing.T) {
+	for _, c := range []struct{ command, want string }{
+		{"read l; echo out of memory >&2; exit 3", "ended before it answered hello, with exit status 3; on standard error: out of memory"},
+		{"read l; exit 0", "ended before it answered hello, with exit code 0"},
+		{"read l; echo loading; sleep 90", `not an object in JSON: "loading": want nothing else on standard output`},
+		{`read l; echo '{"x": NaN}'; sleep 90`, "numbers that are not finite"},
+		{`read l; echo '{"error": "no GPU"}'; sleep 90`, ": hello: no GPU"},
+		{`read l; echo '{"x": 1}'; sleep 90`, `the answer to hello: unknown field "x"`},
+	} {
+		var answer struct{}
+		child := start(t, c.command, patience)
+		err := child.Ask(context.Background(), "hello", Greet(), &answer)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v; want one line with %q", c.command, err, c.want)
+		}
+		within(t, "the end", child.Stop)
+	}
+}

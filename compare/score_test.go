@@ -1,0 +1,88 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+)
+
+// The skewness of a difference of two means of exponential draws, by 20 000 such differences.
+// A sample's skewness is off by 0.017 from one seed to another, and limits are six times that.
+func TestSkewnessOfADifferenceIsThatOfManyDifferences(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rng.ExpFloat64()
+		}
+		return x
+	}
+	for _, c := range []struct{ ref, own int }{{400, 20}, {20, 400}} {
+		values := make([]float64, 20_000)
+		for i := range values {
+			values[i] = stat.Mean(draw(c.own), nil) - stat.Mean(draw(c.ref), nil)
+		}
+		want := stat.Skew(values, nil)
+		// Sizes are stated: estimates of them are tested elsewhere.
+		x := draw(40_000)
+		p := pooled{chains: []int{20_000, 20_000}, reference: 1, split: 20_000}.like(x)
+		d := p.compare(limits{ref: limit{size: float64(c.ref)}, own: limit{size: float64(c.own)}})
+		if math.Abs(d.skew-want) > 0.1 {
+			t.Errorf("means of %d less those of %d: skewness %.3f, want %.3f", c.own, c.ref, d.skew, want)
+		}
+	}
+}
+
+// White noise has a short window. One that a slower score asks for makes the size no larger
+// than chance does, and the freedom smaller.
+func TestAWindowIsAtLeastAsLongAsAsked(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := make([]float64, 4000)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	scratch := make([]float64, len(x))
+	for _, least := range []int{0, 3, 100} {
+		a := averageOf(x, scratch, []int{2000, 2000}, least)
+		want := max(least, window/2)
+		if a.lag < want || a.lag > want+3 || a.freedom != 4000/float64(2*a.lag+1) {
+			t.Errorf("at least %d: lag %d, freedom %g", least, a.lag, a.freedom)
+		}
+	}
+}
+
+// Of a reference with few independent draws, the distances in its tail tell less of how fast the
+// tail falls. With one of them the power is bounded by an exponential law's quantile, log(1/0.95).
+func TestATailOfFewIndependentDrawsBoundsLess(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	x := make([]float64, 1001)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	x[1000] = 6
+	p := pooled{x: x, split: 1000}
+	all, one := p.farthest(1), p.farthest(0)
+	if all.at != 6 || one.at != 6 || all.expected >= one.expected || all.expected > 1e-3 {
+		t.Errorf("%+v with 1000 independent draws, %+v with one", all, one)
+	}
+	// The same, by the definition.
+	var far []float64
+	for _, v := range x[:1000] {
+		far = append(far, math.Abs(v-all.median))
+	}
+	order := make([]int, len(far))
+	floats.Argsort(far, order)
+	start, logs := far[899], 0.0
+	for _, v := range far[900:] {
+		logs += math.Log(v / start)
+	}
+	falls := -math.Log(0.95) * 100 / logs
+	largest := 6 - all.median
+	want := max(0.1*math.Pow(largest/start, -falls), math.Pow(largest/far[999], -falls)/1000)
+	if math.Abs(one.expected-want) > 1e-9 {
+		t.Errorf("with one independent draw %g expected, want %g", one.expected, want)
+	}
+}
