@@ -56,8 +56,14 @@ func (s *Store) list(folder string) ([]string, error) {
 	}
 	var files []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && e.Name()[0] != '.' {
-			files = append(files, filepath.Join(folder, e.Name()))
+		path, mode := filepath.Join(folder, e.Name()), e.Type()
+		if mode&fs.ModeSymlink != 0 { // a link counts as what it leads to
+			if info, err := os.Stat(path); err == nil {
+				mode = info.Mode()
+			}
+		}
+		if mode.IsRegular() && e.Name()[0] != '.' {
+			files = append(files, path)
 		}
 	}
 	return files, nil

@@ -3,10 +3,31 @@
 package store
 
 import (
+	"errors"
+	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"testing"
 )
+
+// A segment or a reference may lie elsewhere, on a larger disk, say, with a link in its place.
+func TestLinksToFilesAreRead(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	s := openStore(t, dir)
+	put(t, s, record(Result, 1), record(Reference, 2))
+	s.Close()
+	for _, path := range append(segments(t, dir), filesOf(t, dir, Reference)...) {
+		moved := filepath.Join(elsewhere, filepath.Base(path))
+		if err := errors.Join(os.Rename(path, moved), os.Symlink(moved, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = openStore(t, dir)
+	if !s.Has(Result, record(Result, 1).Key) || !s.Has(Reference, record(Reference, 2).Key) {
+		t.Errorf("%+v; want a result and a reference", s.Stats())
+	}
+}
 
 // A line that does not fit the disk is half written. It is cut off: what is written later is
 // in a segment of its own, and nothing is corrupt.
