@@ -163,7 +163,7 @@ type Column struct {
 	SD                 float64 `json:"sd"`
 	ReferenceEffective float64 `json:"reference_effective"`
 	Effective          float64 `json:"effective"`
-	// Location is the shift in standard deviations, Scale the ratio of the deviations, both
+	// Location is the shift of the normal scores, Scale the ratio of the deviations, both
 	// of normal scores, which is not known where Location is refused; Shape the largest
 	// difference of the distribution functions against its band, not known without a cut.
 	Location Test `json:"location"`
@@ -676,7 +676,7 @@ func (c Column) worst() string {
 	switch {
 	case c.Location.P <= Level && (c.Shape == Test{} || c.Location.P <= c.Shape.P):
 		by, interval := c.Location.words()
-		return fmt.Sprintf("shifted by %s standard deviations (%s)", by, interval)
+		return fmt.Sprintf("its normal scores are shifted by %s (%s)", by, interval)
 	case c.Scale != Test{} && c.P == c.Scale.P:
 		by, interval := c.Scale.words()
 		return fmt.Sprintf("its deviation is %s times the reference's (%s)", by, interval)

@@ -409,7 +409,7 @@ func printJudgement(w io.Writer, j judgement) error {
 	if more := len(j.Columns) - len(rows); more > 0 {
 		fmt.Fprintf(w, "the worst of %d columns:\n", len(j.Columns))
 	}
-	return table.Write(w, []string{"column", "effective", "reference", "draws", "shift (sd)",
+	return table.Write(w, []string{"column", "effective", "reference", "draws", "shift (scores)",
 		"deviation, ratio", "distribution", "p"}, rows)
 }
 
