@@ -112,7 +112,7 @@ var (
 		{Name: "kolmogorov", Kind: table.Number},
 		{Name: "wasserstein", Kind: table.Number},
 		{Name: "covariance_bias", Kind: table.Number},
-		{Name: "energy_error", Kind: table.Number},       // variance a position
+		{Name: "energy_error", Kind: table.Number},       // variance per position
 		{Name: "batch_energy_error", Kind: table.Number}, // of the step's own batch
 		{Name: "bias_over_bound", Kind: table.Number},    // that certify.EnergyBound makes of it
 		{Name: "autocorrelation", Kind: table.Number},

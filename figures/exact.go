@@ -96,7 +96,7 @@ var (
 		bench.OnEnergy: {
 			record: bench.EnergyRecord, column: "covariance_bias", x: "batch_energy_error",
 			of: "observable", csv: "covariance_bias",
-			axes: [2]axis{{Label: "energy error", Unit: "variance a position", Powers: true},
+			axes: [2]axis{{Label: "energy error", Unit: "variance per position", Powers: true},
 				{Label: "bias of cov θ", Unit: "root mean square"}},
 			bound: certify.EnergyBound, legend: "bound for Verlet",
 			caption: "The bias of the covariance of θ, in coordinates in which the target is " +
@@ -678,10 +678,10 @@ func drawAboveExact(d *drawing, s *sampled) error {
 		out.Note, _ = g.note(p, 1)
 		if own := own[i]; own != nil {
 			out = s.drawnExact(own, x, y, q.powers, s.floors[s.facets[0][i]].curves(x, s.style))
-			small = " Below the full batch: what infinitely many draws of its chains would have, " +
-				"which is exact mode by mode. Beside it, since no problem of that size is exact " +
-				"with mini-batches: stationary error of cov θ on a small one (" +
-				problemsText(shown) + ")."
+			small = " Below the full batch: the distance that infinitely many draws of its chains " +
+				"would have. Beside it, since none of that size is exact with mini-batches: " +
+				"stationary error of cov θ on a smaller problem (" + problemsText(shown) + "). " +
+				ofExact
 			for _, at := range slices.Concat(own.lines...) {
 				f.Data.add(s.title(own), scheme, s.names[at.line], at.x, at.y, at.lost > 0)
 			}

@@ -311,7 +311,7 @@ func TestFullBatchHasExactDistancesOfItsOwn(t *testing.T) {
 			t.Errorf("%s: %v, lost %v", s.Name, s.Y, s.Lost)
 		}
 	}
-	if len(slope) > 0 || panel.Note != "exact: leapfrog" || len(named(panel, "floor")) != 1 || !strings.Contains(f.Caption, "small one (gaussian: ") {
+	if len(slope) > 0 || panel.Note != "exact: leapfrog" || len(named(panel, "floor")) != 1 || !strings.Contains(f.Caption, "smaller problem (gaussian: ") {
 		t.Errorf("lacks %v; note %q, caption %q", slope, panel.Note, f.Caption)
 	}
 	cells := jobs(cell("mt3", 0, bench.Full, 0.1), cell("mt3", 0, 8, 0.1))

@@ -274,8 +274,11 @@ func (t *Table) text(width int) (string, error) {
 // caption joins the sentences with what every caption states: the profile,
 // the length of the chains, and what is missing, which is a note, too.
 func (d *drawing) caption(sentences ...string) string {
-	if d.plan.Profile != "" && !d.single {
-		sentences = slices.Insert(sentences, 0, "Profile "+d.plan.Profile+".")
+	if profile := d.plan.Profile; profile != "" && profile != bench.AsItIs && !d.single {
+		if !d.cells.Varies("split") { // the profile's splits are those of other sets
+			profile, _, _ = strings.Cut(profile, ",")
+		}
+		sentences = slices.Insert(sentences, 0, "Profile "+profile+".")
 	}
 	// Cells of one study may differ in length: all lengths are stated.
 	long := d.cells.Filter(func(r table.Row) bool { // a path's caption states its steps
@@ -292,7 +295,8 @@ func (d *drawing) caption(sentences ...string) string {
 		sentences = append(sentences, text)
 	}
 	if of := bench.FailedReferences(d.cells); len(of) > 0 {
-		note("No verdict where the reference failed checks of its own: %s.", strings.Join(of, ", "))
+		note("No verdict is by distances to references that failed checks of their own: %s.",
+			strings.Join(of, ", "))
 	}
 	if of := d.plan.LeftOut; len(of) > 0 {
 		note("Data sets of the study that were left out: %s.", strings.Join(of, ", "))

@@ -86,6 +86,16 @@ func (f floor) common() (any float64, all bool) {
 	return known[0], slices.Min(known) == slices.Max(known)
 }
 
+// shared is how many lines have a measured floor.
+func (f floor) shared(level float64) (n int) {
+	for i := range f.lines {
+		if f.of(i, 0) == level {
+			n++
+		}
+	}
+	return n
+}
+
 // band is the self-distance, from 0 to 1: its mean, and its 5 and 95 % quantiles over
 // predicted values. All are NaN without results.
 type band struct{ mean, low, high float64 }
@@ -113,8 +123,8 @@ func across(x axis, name string, level float64, look style) curve {
 	return curve{Name: name, Style: look, X: []float64{x.Low, x.High}, Y: []float64{level, level}}
 }
 
-// curves are the floors across a panel: that of independent draws, and the measured one or, if
-// lines have several, those in the colours of the lines.
+// curves are the floors across a panel: that of independent draws, and the measured ones, in the
+// colour of a line where no other line has it, and grey where several have.
 func (f floor) curves(x axis, styleOf func(i int) style) (out []curve) {
 	add := func(name string, v float64, look style) {
 		if isFinite(v) {
@@ -129,11 +139,18 @@ func (f floor) curves(x axis, styleOf func(i int) style) (out []curve) {
 		add("floor", v, levelStyle)
 		return out
 	}
+	drawn := make(map[float64]bool)
 	for i := range f.lines {
-		look := levelStyle
+		look, v := levelStyle, f.of(i, 0)
 		look.Color = styleOf(i).Color
+		if !f.along && f.shared(v) > 1 {
+			look.Color = axisGrey
+		}
 		if !f.along {
-			add("floor", f.of(i, 0), look)
+			if !drawn[v] {
+				add("floor", v, look)
+			}
+			drawn[v] = true
 			continue
 		}
 		c := curve{Name: "floor", Style: look, X: f.places(i)}
@@ -159,9 +176,9 @@ func (s *sampled) floorEntries() (entries []legendEntry) {
 		entries = append(entries,
 			legendEntry{Label: "floor of independent draws", Style: dotted(1)})
 	}
-	label := "measured floor: full batch, smallest η"
+	label := "measured floor: full batch, smallest η, all integrators"
 	if several {
-		label += ", in the colour of its line"
+		label += ", in the colour of its line (grey: of several)"
 	}
 	if measured {
 		entries = append(entries, legendEntry{Label: label, Style: levelStyle})

@@ -47,7 +47,7 @@ func TestDistancesStandOnALogAxisFromTheirFloor(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"floor of independent draws", "measured floor: full batch, smallest η", "share of chains that diverged"} {
+	for _, want := range []string{"floor of independent draws", "measured floor: full batch, smallest η, all integrators", "share of chains that diverged"} {
 		if !slices.Contains(entries(f), want) {
 			t.Errorf("the legend lacks %q: %q", want, entries(f))
 		}
@@ -82,8 +82,62 @@ func TestFrictionsHaveFloorsOfTheirOwn(t *testing.T) {
 			}
 		}
 	}
-	if want := "measured floor: full batch, smallest η, in the colour of its line"; !slices.Contains(entries(f), want) {
+	if want := "measured floor: full batch, smallest η, all integrators, in the colour of its line (grey: of several)"; !slices.Contains(entries(f), want) {
 		t.Errorf("the legend lacks %q: %q", want, entries(f))
+	}
+}
+
+// A floor that several lines have is in the colour of none of them, and drawn once.
+func TestAFloorOfSeveralLinesIsGrey(t *testing.T) {
+	var cells []bench.Cell
+	for _, of := range []struct {
+		integrator string
+		friction   bench.Real
+	}{{"leapfrog", 5}, {"mt3", 5}, {"leapfrog", 50}} {
+		for _, batch := range []int{8, bench.Full} {
+			c := cell(of.integrator, 0, batch, 0.01)
+			c.Friction = of.friction
+			cells = append(cells, c)
+		}
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+	f := figureOf(t, p, stored(p.Cells, func(c bench.Cell) (float64, bool) { return 0.1 + 0.001*float64(c.Friction), true }))
+	floors := named(f.panels[0][0], "floor")
+	if len(floors) != 2 || floors[0].Style.Color != axisGrey || floors[1].Style.Color == axisGrey {
+		t.Errorf("floors %+v, want a grey one of two lines and a coloured one", floors)
+	}
+}
+
+// Chains that grew without bound and ended in time have a distance like any; the caption counts
+// them by set.
+func TestCaptionsCountRunawayChains(t *testing.T) {
+	var cells []bench.Cell
+	for split := range 5 {
+		for _, h := range []float64{0.01, 0.02, 0.05} {
+			cells = append(cells, cell("leapfrog", split, 8, h))
+		}
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+	for _, away := range []float64{29, 31, 1e144} { // the median is 3
+		m := stored(p.Cells, func(c bench.Cell) (float64, bool) {
+			if c.Step == 0.05 && c.Split == 4 {
+				return math.NaN(), true
+			}
+			return 0.3, true
+		})
+		for key, r := range m.results {
+			r.Scores = map[string]float64{"rmse": 3}
+			if r.Cell.Step == 0.05 {
+				r.Scores["rmse"] = away
+			}
+			if !r.Diverged {
+				m.results[key] = r
+			}
+		}
+		want := "Of the chains on boston that stayed finite, 4 grew without bound"
+		if c := figureOf(t, p, m).Caption; strings.Contains(c, want) != (away > 30) || strings.Contains(c, "without bound") != (away > 30) {
+			t.Errorf("RMSE %g: caption %q", away, c)
+		}
 	}
 }
 

@@ -244,13 +244,20 @@ func TestNotesAreOfTheTable(t *testing.T) {
 	}
 }
 
-// Captions of single chains name no splits, which the profile has and their chains have not.
-func TestCaptionsOfSingleChainsNameNoSplits(t *testing.T) {
+// Captions of single chains, and of sets without splits, name none, though the profile has them.
+func TestCaptionsOfOneSplitNameNoSplits(t *testing.T) {
 	for _, id := range []string{"toy", "paths", "synthetic", "methods"} {
 		p := plan(t, "quick", id)
 		p.Profile = "standard, 5 splits"
-		if c := figureOf(t, p, invent(p, nil)).Caption; strings.Contains(c, "5 splits") != (id == "methods") {
+		if c := figureOf(t, p, invent(p, nil)).Caption; strings.Contains(c, "5 splits") {
 			t.Errorf("%s: caption %q", id, c)
+		}
+	}
+	for profile, want := range map[string]bool{"standard, 5 splits": true, bench.AsItIs: false} {
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.1), cell("mt3", 1, 8, 0.1))})
+		p.Profile = profile
+		if c := figureOf(t, p, stored(p.Cells, tenth)).Caption; strings.HasPrefix(c, "Profile "+profile+".") != want || strings.Contains(c, "Profile") != want {
+			t.Errorf("%s: caption %q", profile, c)
 		}
 	}
 }

@@ -182,10 +182,12 @@ func drawRegimes(d *drawing) error {
 		f.Data.add(row...)
 	}
 	f.Caption = d.caption("Mini-batches in random orders (reshuffle); K batches, step η, "+
-		"friction C, largest frequency ω. A line joins the steps of one C and K. Exact: error of "+
-		"cov θ, the median over Gaussian problems of equal K. Sampled: Kolmogorov distance above "+
-		"the measured floor, in the lower rows where it is above "+significant(clearExcess)+
-		", three times what chance makes.",
+		"friction C, ω the largest frequency of the posterior. A line joins the steps of one C and "+
+		"K. Exact: error of cov θ, the median over Gaussian problems of equal K. Sampled: "+
+		"Kolmogorov distance above the measured floor, without chains that diverged; in the lower "+
+		"rows where it is above "+significant(clearExcess)+", three times what chance makes, on "+
+		"the map and as a ratio where that of independent batches is. Dotted, of chains: the theory "+
+		"for C/ω = "+significant(sampledDamping)+".",
 		"Under heat the error goes like η/C, and random orders gain the less the longer the "+
 			"epoch. Under orders they remove the heat, and the error goes like η² whatever C is; "+
 			"where C/ω is below Kηω, the rest of the heat, like η³/C, is more than that (tables "+
@@ -337,14 +339,14 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	// Below C/ω = Kηω the law of orders is less than what is left of the heat. At the lower edge
 	// friction decides nothing, so that the bound of orders is that of Kηω alone.
 	corner := orders.X[0]
-	rest := curve{Name: "orders | rest of heat", Style: look,
+	rest := curve{Name: "orders | rest of the heat", Style: look,
 		X: []float64{x.Low, corner}, Y: []float64{x.Low, corner}}
 	// "orders" was placed at the lower edge, which is below the bound just added: the region there
-	// is named "rest of heat", and "orders" moves to the left edge.
-	words = append(words, word{words[0].X, y.at(0.05), "rest of heat"})
+	// is named "rest of the heat", and "orders" moves to the left edge.
+	words = append(words, word{words[0].X, y.at(0.05), "rest of the heat"})
 	words[0].X, words[0].Y = x.at(0.07), math.Sqrt(corner) // left of the places
 	// The label of the line Kηω = 1 stands to its right, at the upper edge.
-	words = append(words, word{1.65, y.at(0.95), "Kηω = 1"})
+	words = append(words, word{1.95, y.at(0.95), "Kηω = 1"})
 	return []curve{orders, heat, rest}, words
 }
 
@@ -383,6 +385,9 @@ func (q regimeQuantity) row(shown *table.Table, x axis, styles map[string]style)
 	return row
 }
 
+// sampledDamping is C/ω of the theory beside chains: the law hardly depends on it where it is small.
+const sampledDamping = 0.01
+
 // heatLeft are the curves of minibatch.HeatLeft: for each friction of exact places in its colour,
 // and for chains that of small friction, which theirs is.
 func heatLeft(side table.Group, x axis, styles map[string]style) (out []curve) {
@@ -396,7 +401,7 @@ func heatLeft(side table.Group, x axis, styles map[string]style) (out []curve) {
 		out = append(out, theory)
 	}
 	if side.Get("kind").Text() == sampledKind {
-		add(0.01, dotted(1))
+		add(sampledDamping, dotted(1))
 		return out
 	}
 	for _, of := range side.GroupBy("of") {

@@ -84,7 +84,7 @@ func TestFigureOfRegimes(t *testing.T) {
 					t.Errorf("the line Kηω = 1 is at %v", x)
 				}
 			}
-			if y := at(row, "c_over_omega"); at(row, "name") == "orders | rest of heat" {
+			if y := at(row, "c_over_omega"); at(row, "name") == "orders | rest of the heat" {
 				if rest++; x != y {
 					t.Errorf("the line C/ω = Kηω has the end %v, %v", x, y)
 				}
@@ -126,7 +126,7 @@ func TestFigureOfRegimes(t *testing.T) {
 	if line != 2 || rest != 2 || places != 36 {
 		t.Errorf("%d ends of the line Kηω = 1, %d of C/ω = Kηω, and %d places, want 2, 2 and 36", line, rest, places)
 	}
-	if !(regions["orders"] < 0.3 && regions["between"] > 0.3 && regions["between"] < 3 && regions["heat"] > 3 && regions["rest of heat"] < 0.3) {
+	if !(regions["orders"] < 0.3 && regions["between"] > 0.3 && regions["between"] < 3 && regions["heat"] > 3 && regions["rest of the heat"] < 0.3) {
 		t.Errorf("regions at %v", regions)
 	}
 	for _, row := range f.panels {

@@ -400,6 +400,9 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	if s.anyLost {
 		note("Bars at the top: the share of the chains that diverged; at full height all did.")
 	}
+	if len(s.floors) > 0 {
+		notes = append(notes, runaways(cells)...)
+	}
 	if len(s.floors) > 0 && len(s.facets) == 1 { // of more rows there would be too much to say
 		notes = append(notes, distinct.Of(s.all(), s.leaving)...)
 	}
@@ -411,6 +414,28 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	if noY > 0 {
 		note("%d points have no place on a logarithmic axis: their %s is 0 or less.", noY,
 			s.shown.Label)
+	}
+	return notes
+}
+
+// runaways counts the chains of each set that ended while their growing numbers were finite: those
+// whose test error is more than ten times the median of the set's. Their distance looks like any.
+func runaways(cells *table.Table) (notes []string) {
+	const beyond = 10
+	for _, set := range finite(present(cells)).GroupBy("dataset") {
+		errors := set.Numbers("rmse")
+		_, median, _ := spread(errors)
+		n := 0
+		for _, e := range errors {
+			if e > beyond*median {
+				n++
+			}
+		}
+		if n > 0 {
+			notes = append(notes, fmt.Sprintf("Of the chains on %s that stayed finite, %d grew "+
+				"without bound and ended in time (RMSE above %d times the median): their distances "+
+				"are not those of a stationary law.", set.Get("dataset").Text(), n, beyond))
+		}
 	}
 	return notes
 }

@@ -90,7 +90,7 @@ func drawSynthetic(d *drawing) error {
 		series int
 		label  string
 	}{
-		{0, "true posterior, mean ± 2 sd"}, {1, "its 5–95 %"}, {3, "its mean"},
+		{0, "true posterior, mean ± 2 sd"}, {1, "posterior, 5–95 %"}, {3, "posterior, mean"},
 		{4, "sampled 5, 50, 95 %"}, {2, "data"},
 	} {
 		s := p.Series[e.series]
@@ -109,7 +109,7 @@ func drawSynthetic(d *drawing) error {
 		fmt.Sprintf("Laws of f(x), without the noise of the observations. %s, %s, %s, %s;",
 			capital(c.Integrator), batchText(c), setting("step").Text(rows[0]),
 			setting("friction").Text(rows[0])),
-		fmt.Sprintf("mean Kolmogorov distance to the posterior %.3f (independent draws: %.3f).",
+		fmt.Sprintf("this chain's mean Kolmogorov distance to the posterior is %.3f (independent draws: %.3f).",
 			r.KS, r.KSSelf),
 	}
 	if n := len(rows); n > 1 {

@@ -121,8 +121,8 @@ func drawToy(d *drawing) error {
 	r := rows[0] // bench sees to it that the others differ in batches and scheme alone
 	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s.",
 		capital(r.Text("integrator")), setting("step").Text(r), setting("friction").Text(r)),
-		"Irrespective of the integrator's order, a step that sees a part of the data alone has "+
-			"another stationary law than the posterior.")
+		"The flow has no error of its own: steps that see a part of the data alone have another "+
+			"stationary law than the posterior.")
 	d.out.Figures = append(d.out.Figures, f)
 	return nil
 }

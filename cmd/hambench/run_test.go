@@ -369,7 +369,7 @@ burn = 10
 	if code != exitUndecided || !strings.Contains(stderr, "logistic, split 0 (split-R̂ of outputs") {
 		t.Fatalf("exit code %d, %s: want 3, and the reference with its check", code, stderr)
 	}
-	if !strings.Contains(stdout, "| –     |") || !strings.Contains(stdout, "No verdict where the reference failed") {
+	if !strings.Contains(stdout, "| –     |") || !strings.Contains(stdout, "No verdict is by distances to references that failed") {
 		t.Errorf("the table has a verdict, or no note: %s", stdout)
 	}
 	if page := read(t, "out/index.html"); !strings.Contains(page, "References with checks that failed (1)") {
