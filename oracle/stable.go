@@ -44,15 +44,13 @@ const (
 	// to the limit.
 	trialSteps   = 500
 	trialLongest = 20_000 // these
-	trialCheck   = 50     // steps between two looks at the kinetic energy
-	trialHeat    = 1e4    // times its mean at equilibrium: beyond, a chain has left
+	trialCheck   = 50     // steps between two looks at the energy
+	trialHeat    = 1e4    // times the mean kinetic energy at equilibrium: beyond, a chain has left
 )
 
 // StableSteps estimates, for each number of batches K, the largest step at
 // which leapfrog-like chains on a target stay finite, with friction 5 and
-// batches reshuffled every epoch. For an integrator that moves only the position,
-// as Langevin dynamics does, the limit is 2/λ where leapfrog's is 2/√λ: half the
-// square of what StableSteps returns. A step of that size need not be accurate.
+// batches reshuffled every epoch. A step of that size need not be accurate.
 //
 // The steps are powers of 2^¼. StableSteps takes over the target and starts from a
 // prior draw with a fixed seed; machines whose kernels round differently agree to
@@ -172,12 +170,16 @@ func (s *Stability) measure() error {
 func (s *Stability) Largest(
 	ctx context.Context, r chain.Registries, spec chain.Spec,
 ) (float64, error) {
+	in, err := r.Integrator(spec.Integrator)
+	if err != nil {
+		return 0, err
+	}
 	// Powers of 2^¼ hide differences between machines in the last digits of the curvature.
-	top := math.Floor(4 * math.Log2(stableCap*2/math.Sqrt(s.curvature)))
+	top := math.Floor(4 * math.Log2(in.StableStep(stableCap*2/math.Sqrt(s.curvature))))
 	for j := range maxNotches {
 		h := math.Exp2((top - float64(j)) / 4)
 		spec.Params.Step = h
-		ok, err := s.survive(ctx, r, spec)
+		ok, err := s.survive(ctx, r, spec, in.PositionOnly)
 		if ok || err != nil {
 			return h, err
 		}
@@ -190,11 +192,20 @@ func (s *Stability) Largest(
 // maxNotches ends a search at a thousandth of its start.
 const maxNotches = 41
 
-// survive reports whether all trial chains of a spec stay finite.
+// survive reports whether all trial chains of a spec stay finite and cool. Where a step moves no
+// momenta it is the potential that shows whether a chain has left: what grows fourfold a step is
+// finite for a whole trial.
 func (s *Stability) survive(
-	ctx context.Context, r chain.Registries, spec chain.Spec,
+	ctx context.Context, r chain.Registries, spec chain.Spec, positionOnly bool,
 ) (bool, error) {
 	k := max(spec.Batches, 1)
+	start := s.t.Potential(s.z.Theta)
+	energy := func(z *integrators.State) float64 {
+		if positionOnly {
+			return s.t.Potential(z.Theta) - start
+		}
+		return floats.Dot(z.R, z.R) / 2
+	}
 	for key := range uint64(trialChains) {
 		spec.Key = stableKey + key
 		c, err := r.New(s.t, spec)
@@ -206,11 +217,13 @@ func (s *Stability) survive(
 		for left := min(trialSteps*k, trialLongest); left > 0; left -= trialCheck {
 			err := c.Advance(ctx, z, trialCheck)
 			var diverged *chain.DivergedError
-			if errors.As(err, &diverged) || floats.Dot(z.R, z.R) > trialHeat*float64(len(z.R)) {
+			switch hot := trialHeat * float64(s.t.Dim()) / 2; {
+			case errors.As(err, &diverged):
 				return false, nil
-			}
-			if err != nil {
+			case err != nil:
 				return false, err
+			case !(energy(z) <= hot): // or not a number
+				return false, nil
 			}
 		}
 	}

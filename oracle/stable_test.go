@@ -31,6 +31,28 @@ func TestStableStepOfNormalsIsTwoOverTheRootOfTheCurvature(t *testing.T) {
 	}
 }
 
+// A step that moves positions alone is stable below 2/λ, where nothing overflows in a trial until
+// the step is four times as long.
+func TestStableStepOfLangevinDynamicsIsTwoOverTheCurvature(t *testing.T) {
+	for _, lambda := range []float64{3, 100, 5e5} {
+		s, err := NewStability(t.Context(), normals(0.5, 1, lambda))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for integrator, limit := range map[string]float64{"sgld": 2 / lambda, "lietrotter": 2 / math.Sqrt(lambda)} {
+			spec := stableSpec(1)
+			spec.Integrator = integrator
+			h, err := s.Largest(t.Context(), chain.Registries{}, spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h >= limit || h < limit/math.Exp2(0.25) {
+				t.Errorf("%s, λ = %g: %g, want at most a notch of 2^¼ below %g", integrator, lambda, h, limit)
+			}
+		}
+	}
+}
+
 // unreached says that no step up to 0.1 was seen to be unstable.
 const unreached = 0
 

@@ -18,7 +18,7 @@ const (
 
 // DefaultStep returns the step for chains that state none, and the largest stable one
 // that it is a quarter of, with the spec's parts on a target, which it takes over. Where
-// there is friction C, the step is at most 1/(2C). The search takes a second or two.
+// there is friction C, the step is at most 1/(2C). The search takes a few seconds.
 func (c Chains) DefaultStep(ctx context.Context, t models.Target) (step, largest float64,
 	err error) {
 	// Bad input is refused before the search, which takes seconds. The step is not known yet: the
@@ -32,12 +32,21 @@ func (c Chains) DefaultStep(ctx context.Context, t models.Target) (step, largest
 	if err != nil {
 		return 0, 0, err
 	}
-	stable, err := oracle.StableSteps(ctx, t, c.Spec.Batches)
+	s, err := oracle.NewStability(ctx, t)
 	if err != nil {
 		return 0, 0, err
 	}
-	// The search is for leapfrog, whose limit the integrator translates into its own.
-	largest = in.StableStep(stable[0])
+	if largest, err = s.Largest(ctx, c.Parts, c.Spec); err != nil {
+		return 0, 0, err
+	}
+	// Some chains stay finite at any step, as exact flows do: no step is beyond lietrotter's.
+	plain := c.Spec
+	plain.Integrator, plain.Params.Values = "lietrotter", nil
+	others, err := s.Largest(ctx, c.Parts, plain)
+	if err != nil {
+		return 0, 0, err
+	}
+	largest = min(largest, in.StableStep(others))
 	step = stableShare * largest
 	if friction := c.Spec.Params.Friction; !math.IsInf(friction, 1) && !in.PositionOnly {
 		step = min(step, 0.5/friction)
