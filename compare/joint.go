@@ -68,7 +68,7 @@ func (t tests) column(name string, p pooled) (c Column, z []float64) {
 	// the less is known of the reference's tail.
 	c = Column{
 		Name: name, ReferenceEffective: s.location.ref.size, Effective: s.location.own.size,
-		location: s.location, scale: s.scale,
+		location: s.location, scale: s.scale, coarse: s.coarse,
 		stray:    p.farthest(s.location.ref.size / float64(p.split)),
 		Location: t.of(s.location, t.columns), Scale: t.scale(s.scale, t.columns),
 	}

@@ -13,19 +13,26 @@ import (
 const shownWith = 0.9
 
 // power states what a report shows of one column, or one pair, whose standard errors are the
-// median ones.
+// median ones. Of a deviation nothing is stated where all columns have few values: it changes with
+// their shares.
 func (t tests) power(columns []Column, pairs []difference) []Power {
 	var location, scale []difference
 	for _, c := range columns {
-		location, scale = append(location, c.location), append(scale, c.scale)
+		location = append(location, c.location)
+		if !c.coarse {
+			scale = append(scale, c.scale)
+		}
 	}
-	// A deviation that is wrong by a factor moves the mean of |z| by its logarithm times that
-	// mean (see tests.scale).
-	typical := median(scale)
-	out := []Power{
-		t.shows("a deviation 8 % too large", math.Log(1.08)*typical.mean, typical, t.columns),
-		t.shows("a shift of 0.1 standard deviations", 0.1, median(location), t.columns),
+	var out []Power
+	if scale != nil {
+		// A deviation that is wrong by a factor moves the mean of |z| by its logarithm times that
+		// mean (see tests.scale).
+		typical := median(scale)
+		out = append(out, t.shows("a deviation 8 % too large", math.Log(1.08)*typical.mean, typical,
+			t.columns))
 	}
+	out = append(out, t.shows("a shift of 0.1 standard deviations", 0.1, median(location),
+		t.columns))
 	if pairs != nil {
 		out = append(out, t.shows("a correlation wrong by 0.2", 0.2, median(pairs), len(pairs)))
 	}

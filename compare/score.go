@@ -214,11 +214,15 @@ func quantile(freedom, level float64) float64 {
 }
 
 // normalScores are the quantiles of the standard normal law at the shares of all values that
-// are below each one, in (0, 1), by the middle ranks.
+// are below each one, in (0, 1), by the middle ranks, in units of their own deviation: scores of
+// few values have a smaller one than the normal law.
 func normalScores(middle []float64) []float64 {
 	z := make([]float64, len(middle))
 	for i, below := range middle {
 		z[i] = math.Sqrt2 * math.Erfinv(2*(below/float64(len(middle)))-1)
+	}
+	if sd := stat.PopStdDev(z, nil); sd > 0 { // not a constant
+		floats.Scale(1/sd, z)
 	}
 	return z
 }
@@ -234,6 +238,7 @@ const (
 type scores struct {
 	z               []float64
 	location, scale difference // of z and of |z|
+	coarse          bool       // a value is that of two cuts: the law has atoms
 	// Of each cut that is compared: its value, the reference's share of draws at most there, and
 	// the test of the distribution functions.
 	at, share []float64
@@ -261,6 +266,7 @@ func scoresOf(p pooled, slow limits) scores {
 	for k := 1; k < cuts; k++ {
 		at := p.x[order[k*len(order)/cuts]]
 		if k > 1 && at == last {
+			s.coarse = true
 			continue
 		}
 		last = at
