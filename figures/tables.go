@@ -84,8 +84,8 @@ func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 // of what heads differ in and, if the study says so, columns for each combination of what
 // these differ in. Means are over all else. A nil spec is what the figure has.
 //
-// For programs, a table without such columns has, behind its heads, splits, splits_diverged and
-// a column of each observation, of which ks has a deviation, ks_sd, and right beside it. One
+// For programs, a table without such columns has, behind its heads, splits, splits_diverged
+// (chains, chains_diverged where they differ in more) and a column of each observation, of which ks has a deviation, ks_sd, and right beside it. One
 // with them has a column of each observation at each level, such as ks_float32, and for ks the
 // columns of compared.
 func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
@@ -111,6 +111,16 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	there := present(d.cells).Sort(by...) // numbers ascend, texts as the study lists them
 	all := there.GroupBy(of...)           // the levels; one without columns
 	ofRegimes := len(columns) == 0 && slices.ContainsFunc(there.Rows(), hasRegime)
+	// What cells of one mean differ in, in any row and at any level: notes state it, and chains
+	// that differ in more than their split are not counted as splits.
+	var parts []*table.Table
+	for _, g := range there.GroupBy(slices.Concat(by, of)...) {
+		parts = append(parts, g.Table)
+	}
+	over, counted := mixed(parts), "splits"
+	if len(over) > 0 {
+		counted = "chains"
+	}
 	var lines [][]entry // of the table, a group of cells each
 	for _, g := range there.GroupBy(by...) {
 		var line []entry
@@ -118,7 +128,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 			line = append(line, h.entry(g.Rows()[0]))
 		}
 		if len(columns) == 0 {
-			line = append(line, means(g.Table, values)...)
+			line = append(line, means(g.Table, values, counted)...)
 			if ofRegimes {
 				line = append(line, regimeEntries(g.Table)...)
 			}
@@ -132,12 +142,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		}
 		lines = append(lines, append(line, compared(g.Table, levels, values)...))
 	}
-	// Notes state what cells of one mean differ in, in any row and at any level.
-	var parts []*table.Table
-	for _, g := range there.GroupBy(slices.Concat(by, of)...) {
-		parts = append(parts, g.Table)
-	}
-	notes := tableNotes(values, len(all), len(columns) == 0, mixed(parts))
+	notes := tableNotes(values, len(all), len(columns) == 0, over)
 	if ofRegimes {
 		notes = append(notes, regimeNote)
 	}
@@ -297,11 +302,11 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err e
 	return out, nil
 }
 
-// means are the entries of a group of cells in a table without levels: the counts of chains
-// and, for each observation, its mean over those that have it: a distance over those that stayed
+// means are the entries of a group of cells in a table without levels: the counts of chains,
+// under the name counted, and, for each observation, its mean over those that have it: a distance over those that stayed
 // finite, with whether chains are where right ones are, which is null if nothing decides that.
-func means(t *table.Table, observations []bench.Observation) []entry {
-	out := []entry{splitsEntry(0, t)}
+func means(t *table.Table, observations []bench.Observation, counted string) []entry {
+	out := []entry{countEntry(counted, 0, t)}
 	// A distance has its deviation and a verdict; other observations have a mean alone.
 	for i, o := range observations { // on narrow terminals the last ones are left out first
 		if !isDistance(o) {
@@ -484,7 +489,7 @@ func drawScores(d *drawing) error {
 			row := append(slices.Clone(set), plain("method", 0, "method", method),
 				entry{names: "integrator", fields: []any{of.Rows()[0].Text("integrator")}},
 				entry{"η", 2, strings.Join(steps, ", "), "h", []any{strings.Join(steps, " ")}},
-				splitsEntry(0, of))
+				countEntry("splits", 0, of))
 			if lost(d.cells) == 0 { // then the column says the same of all
 				row[len(row)-1].minor = 1
 			}
@@ -601,15 +606,15 @@ func inDeviations(x float64) string {
 	return s
 }
 
-// splitsEntry counts the chains of a group, one per split or seed, and those that diverged,
-// which are among them. A minor one is left out where room is short.
-func splitsEntry(minor int, t *table.Table) entry {
+// countEntry counts the chains of a group, as splits where each has one per split or seed, and
+// those that diverged, which are among them. A minor one is left out where room is short.
+func countEntry(name string, minor int, t *table.Table) entry {
 	// lost counts diverged chains here: cells have no spectral radius.
 	text, diverged := strconv.Itoa(t.Len()), lost(t)
 	if diverged > 0 {
 		text += fmt.Sprintf(" (%d diverged)", diverged)
 	}
-	return entry{"splits", minor, text, "splits,splits_diverged", []any{t.Len(), diverged}}
+	return entry{name, minor, text, name + "," + name + "_diverged", []any{t.Len(), diverged}}
 }
 
 // sizesText is the numbers of rows for training and for tests, as in 455/51; what is not known is

@@ -226,6 +226,10 @@ func (x *evaluation) nothing() Finding {
 	if len(x.left) > 0 {
 		return undecided("no chains are left to compare")
 	}
+	if x.ID != "" && x.selected.Len() > 0 && len(x.Over) > 0 {
+		return undecided("no row that the claim selects has a counterpart that differs from it in " +
+			strings.Join(slices.Sorted(maps.Keys(x.Over)), ", ") + " alone, at the same step and all else")
+	}
 	if x.ID != "" { // of a user's study
 		return undecided("no rows yet that the claim selects")
 	}

@@ -118,6 +118,12 @@ func TestStatisticsDecide(t *testing.T) {
 	elsewhere.Between = limits(3, 4)
 	steep := slopes
 	steep.Between = limits(2.5, 3)
+	scores := ratio
+	scores.Of = "rmse"
+	alone := madeUp()
+	for i := range 6 {
+		chainRow(alone, fmt.Sprint("set", i), i, "fast", 0.1, 0.2, map[string]any{"rmse": 2.})
+	}
 	one := sixSets(1, 0.02).Where("dataset", "set0", "set1")
 	for _, c := range []struct {
 		what   string
@@ -149,6 +155,7 @@ func TestStatisticsDecide(t *testing.T) {
 		{"far from it", distance, seeds(3, 9), Refuted, "9 seeds"},
 		{"one unit from it", distance, seeds(2.5, 9), NotDecided, "9 seeds"},
 		{"three seeds", distance, seeds(2.1, 3), NotDecided, "on 3 seeds: want 4 or more"},
+		{"no counterpart", scores, alone, NotDecided, "no row that the claim selects has a counterpart that differs from it in integrator alone"},
 		{"nothing was run", mean, madeUp(), NotDecided, "no rows yet that the claim selects"},
 	} {
 		f := decideBy(c.claim, c.rows)

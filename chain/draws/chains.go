@@ -206,7 +206,11 @@ func (c Chains) Attributes(ctx context.Context) map[string]any {
 	}
 	a["certified_problem"] = row.Problem
 	theta, joint := row.Orders()
-	a["certified_order_theta"], a["certified_order_joint"] = numeric(theta), numeric(joint)
+	for name, order := range map[string]string{"theta": theta, "joint": joint} {
+		if order != "–" { // of a step without momenta, which has no joint law
+			a["certified_order_"+name] = numeric(order)
+		}
+	}
 	return a
 }
 

@@ -259,7 +259,12 @@ func TestAttributesStateWhatIsCertified(t *testing.T) {
 			t.Errorf("%s: %v", c.reason, a)
 		}
 	}
-	chains := linear(0.02)
+	chains := linear(0.001)
+	chains.Spec.Integrator = "sgld"
+	if a := chains.Attributes(t.Context()); a["certified_order_theta"] != 1.0 || a["certified_order_joint"] != nil {
+		t.Errorf("a step without momenta: %v", a)
+	}
+	chains = linear(0.02)
 	chains.Spec.Scheme = "importance"
 	if a := chains.Attributes(t.Context()); a["not_certified"] == nil || a["certified_order_theta"] != nil {
 		t.Errorf("a scheme that is not there is certified: %v", a)

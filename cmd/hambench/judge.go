@@ -77,7 +77,8 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 			return cobra.MinimumNArgs(1)(c, files)
 		},
 		RunE: func(c *cobra.Command, files []string) error {
-			if o.gradients < 0 || math.IsNaN(o.gradients) || math.IsInf(o.gradients, 1) {
+			stated := c.Flags().Changed("gradients")
+			if stated && !(o.gradients > 0 && o.gradients <= math.MaxFloat64) {
 				return usage.Errorf("--gradients %g: want a number > 0", o.gradients)
 			}
 			if _, err := os.Stat(filepath.Dir(o.page)); err != nil { // before minutes of work

@@ -323,6 +323,7 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 		"--dataset and --reference: want one of them":    {"--reference", "a", "--dataset", "linear", "b.csv"},
 		"--checks and --json: want one of them":          {"--checks", "--json", "--dataset", "linear"},
 		"--reference and --split: want one of them":      {"--reference", "all/m/reference.jsonl", "--split", "1", "all/m/right.jsonl"},
+		"--gradients 0: want a number > 0":               {"--gradients", "0", "--reference", "all/m/reference.jsonl", "all/m/right.jsonl"},
 		"--gradients NaN: want a number > 0":             {"--gradients", "nan", "--reference", "all/m/reference.jsonl", "all/m/right.jsonl"},
 		"JSON, where all/m/right.jsonl is JSONL: want f": {"--reference", "all/m/reference.jsonl", "all/m/right.jsonl", "x.json"},
 	} {

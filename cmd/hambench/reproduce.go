@@ -207,7 +207,7 @@ func describe(s sweep.Summary) string {
 	}
 	line := strings.Join(computed, "; ")
 	if s.Diverged > 0 {
-		line += fmt.Sprintf("; %d chains diverged", s.Diverged)
+		line += fmt.Sprintf("; %d of those computed diverged", s.Diverged)
 	}
 	return line + "; in " + s.Elapsed.Round(time.Second).String()
 }

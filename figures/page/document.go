@@ -147,7 +147,7 @@ func New(plans []bench.Plan, results bench.Results) *Page {
 	})
 	p.Finding = p.finding()
 	p.Chains = cells.Len() - cells.Where("observe", string(bench.Density)).Len()
-	p.Judged = cells.Where("observe", string(bench.Distance)).Len()
+	p.Judged = cells.Where("observe", string(bench.Distance)).Filter(counted).Len()
 	p.Rankings, p.Orders = newRankings(cells), newOrders(rows)
 	return p
 }

@@ -85,6 +85,10 @@ func (p Cheapest) Text() string {
 	return fmt.Sprintf("%.0f", p.Passes)
 }
 
+// counted reports whether passes over a cell's data are counted: models with data of their own
+// have no number of rows.
+func counted(r table.Row) bool { return !bench.HasOwnData(r) }
+
 // newRankings ranks integrators by what they cost, per data set, until a chain was where right
 // ones are, from the rows of cells, each once. There is a ranking for each friction at which
 // several integrators ran: one with its best of five frictions is not compared with one at a
@@ -92,7 +96,7 @@ func (p Cheapest) Text() string {
 // over whose rows no passes are counted.
 func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	judged := cells.Where("observe", string(bench.Distance)).Where("start", bench.AtTruth).
-		Filter(func(r table.Row) bool { return !bench.HasOwnData(r) })
+		Filter(counted)
 	integrator, err := bench.LookupSettings([]string{"integrator"}, cells)
 	if err != nil {
 		panic(err) // the program declares it

@@ -327,15 +327,20 @@ func TestPlacesNameTheirObservables(t *testing.T) {
 
 // Where nothing can be ranked the page says what has been run.
 func TestRankingWithoutComparisonsSaysWhatWasRun(t *testing.T) {
+	const ownData = "the distance of a model with data of its own"
 	for want, observe := range map[string][]bench.Observable{
 		"No chain has been run yet.": {bench.Density},
-		"Nothing to rank: of 1 chain that was run, 0 are judged by the distance to the posterior, and at no friction those of several integrators.":  {bench.Density, bench.Path},
-		"Nothing to rank: of 2 chains that were run, 1 is judged by the distance to the posterior, and at no friction those of several integrators.": {bench.Histogram, bench.Distance},
+		"Nothing to rank: of 1 chain that was run, 0 are judged by the distance to the posterior on a data set, and at no friction those of several integrators.":  {bench.Density, bench.Path},
+		"Nothing to rank: of 2 chains that were run, 1 is judged by the distance to the posterior on a data set, and at no friction those of several integrators.": {bench.Histogram, bench.Distance},
+		"of 3 chains that were run, 1 is judged by the distance to the posterior on a data set":                                                                    {bench.Path, ownData, bench.Distance},
 	} {
 		var plan bench.Plan
 		m := make(memory)
 		for _, o := range observe {
 			cell := bench.Cell{Observe: o, Dataset: "toy", Integrator: "leapfrog", Friction: 1, Batches: 1, BatchSize: bench.Full, Step: 0.1}
+			if o == ownData {
+				cell.Observe, cell.Dataset, cell.Model = bench.Distance, datasets.None, "mine"
+			}
 			plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
 			m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1})
 		}

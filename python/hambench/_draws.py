@@ -102,6 +102,8 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
     """The columns and rows of each chain of arrays by name, each of shape (chain, draw, …): theta[1], x[1,2] …"""
     import numpy as np
 
+    if masked := [name for name, a in draws.items() if np.ma.is_masked(a)]:
+        raise ValueError(f"masked elements in {', '.join(masked)}: draws have a number each")
     arrays = {name: np.asarray(a) for name, a in draws.items()}
     if complex_ := [name for name, a in arrays.items() if np.iscomplexobj(a)]:
         raise TypeError(f"complex numbers in {', '.join(complex_)}: want real ones, such as real and imaginary parts by names of their own")

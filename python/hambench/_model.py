@@ -56,7 +56,7 @@ class Model:
             arguments += [self._rows(question), float(question["scale"])]
         try:
             out = self.functions[op](*arguments)
-        except ArithmeticError:  # of floats that overflow
+        except OverflowError:  # of floats: far out a chain has no potential
             return [None] * wanted
         out = out.tolist() if hasattr(out, "tolist") else out
         numbers = [float(x) for x in (out if isinstance(out, Sequence) else [out])]

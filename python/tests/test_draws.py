@@ -102,6 +102,7 @@ def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
         (right.x, TypeError, "a DataArray has the draws of one variable"),
         (xr.DataTree.from_dict({"prior": right}), ValueError, "no group posterior: the object has .*prior"),
         ({"x": numbers[..., 0] + 1j}, TypeError, "complex numbers in x"),
+        ({"x": np.ma.masked_greater(numbers[..., 0], 1)}, ValueError, "masked elements in x"),
         (right + 1j, TypeError, "complex numbers in x"),
         (list(numbers[..., 0]), ValueError, r"chain 0 has the shape \(50\): want a list with one array of \(draws, columns\)"),
     ):

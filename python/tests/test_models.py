@@ -77,6 +77,21 @@ def test_without_products_mt3_is_refused_by_name():
         hambench.sample(model=plain, **CHAIN)
 
 
+def test_a_division_by_zero_is_the_cause_of_the_error_and_an_overflow_is_no_error():
+    def broken(theta, rows, scale):
+        return [1 / 0.0 for _ in theta]
+
+    with pytest.raises(hambench.HambenchError) as caught:
+        hambench.sample(model=hambench.model(squares, gradient=broken, dim=2, rows=30), **CHAIN)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+    def far(theta, rows, scale):
+        raise OverflowError
+
+    answer = hambench.model(far, gradient=slopes, dim=2, rows=30).answer({"op": "potential", "thetas": [[1.0, 2.0]], "scale": 1})
+    assert answer == {"values": [[None]]}
+
+
 def test_the_commands_of_the_page_work():
     pytest.importorskip("jax")
     commands = re.findall(r"^hambench ((?:sample|run) .*model.*)$", PAGE, re.MULTILINE)
