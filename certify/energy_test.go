@@ -145,3 +145,13 @@ func TestWhatIsSaidOfEnergyErrors(t *testing.T) {
 		}
 	}
 }
+
+// The bound at the energy error of a step is the bias of that step.
+func TestEnergyBoundIsThatOfAStep(t *testing.T) {
+	for _, x := range []float64{0.01, 0.1, 1, 3} {
+		want := 1/(1-x/4) - 1
+		if got := EnergyBound(x * x * x / (16 - 4*x)); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("h²ω² = %g: %g, want %g", x, got, want)
+		}
+	}
+}

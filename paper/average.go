@@ -230,7 +230,8 @@ const fewestSteps = 3
 func (x *evaluation) slopes() Finding {
 	rows := x.finite(x.selected)
 	x.over(rows)
-	for _, line := range rows.GroupBy(append([]string{"split"}, chainColumns...)...) {
+	// Chains that differ in their seed are averaged, unless seeds are the replicates.
+	for _, line := range rows.GroupBy(append([]string{"split", x.Replicates}, chainColumns...)...) {
 		// If a distance v moves by d, its logarithm moves by d/v: the slope then moves by d times
 		// that of 1/v.
 		var h, y, inverse []float64

@@ -27,7 +27,7 @@ func (x *evaluation) rivals() (out []rivalry) {
 	on, compared := x.shared(), slices.Collect(maps.Keys(x.Over))
 	// A best error is that of the worst average, which may be another one for each rival.
 	on = slices.DeleteFunc(on, func(c string) bool { return c == "observable" })
-	others := table.ByKey(x.rows(x.denominators()).GroupBy(on...))
+	others := table.ByKey(x.others().GroupBy(on...))
 	// Of rows that two studies have, the first counts.
 	for _, g := range x.selected.GroupBy(append(on, compared...)...) {
 		r := rivalry{choice: g.Rows()[0]}

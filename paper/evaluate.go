@@ -73,6 +73,7 @@ type evaluation struct {
 	Case
 	*evidence
 	selected  *table.Table            // those of Where
+	divisors  *table.Table            // those that they are compared with; nil until compared
 	what      string                  // names the numbers that are averaged
 	values    map[string]*replicate   // what was added, by name
 	scale     func(x float64) float64 // of a mean, to how people read it
@@ -102,7 +103,7 @@ type evidence struct {
 }
 
 // newEvidence finds which references failed checks: of the chains that record the number of
-// failed checks, by data set and split; of the checks in a store that has the references
+// failed checks, by data set, split and model; of the checks in a store that has the references
 // themselves, by reference.
 func newEvidence(rows *table.Table) *evidence {
 	e := &evidence{rows, make(map[table.Key]float64), make(map[string]float64),
@@ -111,7 +112,8 @@ func newEvidence(rows *table.Table) *evidence {
 		n, ks, by := r.Number("checks_failed"), r.Number("ks"), r.Text("oracle")
 		switch {
 		case n == n: // a chain with diagnostics, whose failed checks are those of its split
-			e.failures[r.Key("dataset", "split")] = n
+			at := r.Key("dataset", "split", "model")
+			e.failures[at] = max(n, e.failures[at])
 		case r.Text("record") == bench.CheckRecord && r.Text("check") != oracle.OwnErrorCheck:
 			e.failures[r.Key("oracle")] += 1 - indicator(r.Get("pass").Truth())
 		case ks == ks && !diverged(r):
@@ -281,10 +283,12 @@ func (x *evaluation) judges(r table.Row) bool {
 		name := r.Text("dataset")
 		x.left[reason][name] = distinct.Append(x.left[reason][name], r.Number("split"))
 	}
-	ofSplit, known := x.failures[r.Key("dataset", "split")]
+	ofSplit, known := x.failures[r.Key("dataset", "split", "model")]
 	ofOracle, checked := x.failures[r.Key("oracle")]
 	by, own := r.Text("oracle"), r.Number("reference_error")
-	if own > 0 { // the record says itself what its reference failed, which may be another run's
+	// The record says itself what its reference failed, which may be another run's; an exact
+	// posterior has no checks.
+	if own > 0 || by == bench.Analytic {
 		ofSplit = 0
 	}
 	switch {
@@ -530,6 +534,15 @@ func (x *evaluation) sides() (above, below string) {
 	return selection(x.Where), selection(x.Over)
 }
 
+// others are the rows that the selected ones are compared with, which are selected and counted
+// once, however many statistics a claim has.
+func (x *evaluation) others() *table.Table {
+	if x.divisors == nil {
+		x.divisors = x.rows(x.denominators())
+	}
+	return x.divisors
+}
+
 // compared returns lines of rows that differ in the step and in what is compared alone, and
 // in each line the pairs by step. The right side of a pair has a row for each combination
 // of the values that it is compared with; where one of them is not there, there is no pair.
@@ -542,7 +555,7 @@ func (x *evaluation) compared() (lines [][]table.Pair) {
 	}
 	over := slices.Collect(maps.Keys(x.Over))
 	// First lines are joined, then the steps of each: a line of pairs is what At chooses from.
-	for _, line := range table.Join(x.selected, x.rows(x.denominators()), x.shared()...) {
+	for _, line := range table.Join(x.selected, x.others(), x.shared()...) {
 		var whole []table.Pair
 		for _, p := range table.Join(line.Left, line.Right, "h") {
 			if p.Left.Len() > 0 && len(p.Right.GroupBy(over...)) >= sides {

@@ -147,7 +147,7 @@ func resolved(r table.Row) float64 {
 func (x *evaluation) underCap(limit float64) (found []estimate) {
 	full := make(map[table.Value]estimate)
 	var all []estimate
-	for _, g := range x.rows(x.denominators()).GroupBy("key", "observable") {
+	for _, g := range x.others().GroupBy("key", "observable") {
 		all = append(all, orderOf(g.Rows()[0]))
 	}
 	for _, e := range worst(all, "key") {

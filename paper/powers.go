@@ -72,7 +72,7 @@ func (x *evaluation) powers(of func(step, friction float64) float64) Finding {
 	rows := x.finite(x.selected)
 	x.over(rows)
 	var found []estimate
-	for _, g := range rows.GroupBy(columns...) {
+	for _, g := range rows.GroupBy(append(columns, x.Replicates)...) {
 		p, ok := PowersOf(g.Table, x.number, x.Level)
 		if !ok {
 			continue

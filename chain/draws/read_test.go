@@ -305,3 +305,41 @@ func TestWholeNumbersAndFillValuesAreRead(t *testing.T) {
 		}
 	}
 }
+
+// Readers join columns by their names, add warm-up rows, and invent no numbers.
+func TestReadersKeepColumnsAndGaps(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		p := filepath.Join(dir, name)
+		os.MkdirAll(filepath.Dir(p), 0o755)
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	// Two files of Stan in another order of columns.
+	a := put("a.csv", "x,y\n# w\n9,9\n# Adaptation terminated\n1,2\n")
+	b := put("b.csv", "y,x\n8,8\n# Adaptation terminated\n4,3\n")
+	s, err := Read([]string{a, b}, nil)
+	if err != nil || s.Chains[1][0][0] != 3 || s.Chains[1][1][0] != 4 || s.WarmUp != 2 {
+		t.Errorf("%+v %v", s, err)
+	}
+	// Arrays of different lengths are no draws.
+	j := put("c.json", `[{"x":[1,2],"y":[1]}]`)
+	if s, err := Read([]string{j}, nil); err == nil {
+		t.Errorf("ragged JSON: %+v", s)
+	}
+	// A chunk that is not there is its fill value.
+	for _, fill := range []string{`"NaN"`, "null"} {
+		z := filepath.Join(dir, "z"+fill[1:2])
+		put(filepath.Base(z)+"/.zgroup", `{"zarr_format":2}`)
+		put(filepath.Base(z)+"/x/.zarray", `{"zarr_format":2,"shape":[1,2],"chunks":[1,2],"dtype":"<f8","compressor":null,"fill_value":`+fill+`,"order":"C","filters":null}`)
+		if s, err := Read([]string{z}, nil); err != nil || !math.IsNaN(s.Chains[0][0][0]) {
+			t.Errorf("fill %s: %+v %v", fill, s, err)
+		}
+		put(filepath.Base(z)+"/y/.zarray", `{"zarr_format":2,"shape":[1,3],"chunks":[1,3],"dtype":"<f8","compressor":null,"fill_value":1,"order":"C","filters":null}`)
+		if s, err := Read([]string{z}, nil); err == nil {
+			t.Errorf("ragged zarr: %+v", s)
+		}
+	}
+}
