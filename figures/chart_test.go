@@ -208,3 +208,17 @@ func TestCurveBreaksWhereResultsAreMissing(t *testing.T) {
 		}
 	}
 }
+
+// The share that diverged is that of the chains that are there.
+func TestTheShareThatDivergedIsOfChainsThatRan(t *testing.T) {
+	var cells []bench.Cell
+	for split := range 4 {
+		cells = append(cells, cell("leapfrog", split, 8, 0.01))
+	}
+	m := stored(jobs(cells...), func(c bench.Cell) (float64, bool) {
+		return map[int]float64{0: 0.1, 1: math.NaN()}[c.Split], c.Split < 2
+	})
+	if at := pointsOf(t, arranged(t, m, bench.Study{ID: "own", Cells: jobs(cells...)}))[0]; at.lost != 0.5 {
+		t.Errorf("%g diverged, want half of the two that ran", at.lost)
+	}
+}

@@ -233,3 +233,19 @@ func TestCaptionSaysWhereTheFloorIsOfOneStep(t *testing.T) {
 		}
 	}
 }
+
+// A split has one floor, at however many steps its chains ran.
+func TestASplitHasOneFloor(t *testing.T) {
+	var cells []bench.Cell
+	for split, steps := range [][]float64{{0.01, 0.02, 0.05}, {0.01}, {0.01}} {
+		cells = append(cells, cell("leapfrog", split, bench.Full, 0.01))
+		for _, h := range steps {
+			cells = append(cells, cell("leapfrog", split, 8, h))
+		}
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+	f := figureOf(t, p, stored(p.Cells, func(c bench.Cell) (float64, bool) { return []float64{0.3, 0.1, 0.2}[c.Split], true }))
+	if y := named(f.panels[0][0], "floor")[0].Y[0]; math.Abs(y-0.2) > 1e-12 {
+		t.Errorf("the floor is at %g, want the median of the three splits', 0.2", y)
+	}
+}

@@ -207,3 +207,33 @@ func TestAStudyOfChainsDecidesItsClaims(t *testing.T) {
 		t.Errorf("text %q: want the verdicts", out.Text)
 	}
 }
+
+// A place whose independent batches have hardly an excess has no ratio, and one whose chain diverged
+// is not there: its distance of 1 is none.
+func TestPlacesOfChainsWithoutAnExcessHaveNoRatio(t *testing.T) {
+	p, m := regimesStudy(t)
+	m = m.changed(func(r *bench.Result) {
+		switch c := r.Cell; {
+		case c.Batches == 2 && c.Step == 0.001 && c.Friction == 4 && c.Scheme == "replacement":
+			r.KS = 0.09 + 0.9*clearExcess
+		case c.Batches == 2 && c.Step == 0.002 && c.Friction == 2 && c.Scheme == "reshuffle":
+			r.KS, r.Diverged = 1, true
+		}
+	})
+	data := figureOf(t, p, m).Data
+	found := 0
+	for _, row := range data.Rows {
+		at := func(column string) any { return row[slices.Index(data.Columns, column)] }
+		if row[0] != "place" || at("name") != "boston" || at("K") != 2. || at("scheme") != "reshuffle" {
+			continue
+		}
+		found++
+		small := at("h") == 0.001 && at("friction") == 4.
+		if (at("ratio") == nil) != small || at("h") == 0.002 && at("friction") == 2. {
+			t.Errorf("place %v", row)
+		}
+	}
+	if found != 3 {
+		t.Errorf("%d places, want three of four", found)
+	}
+}

@@ -119,6 +119,50 @@ func TestSelfDistanceOfIndependentNormals(t *testing.T) {
 	}
 }
 
+// Of fewer draws than a chain has, the self-distance is the plain mean over blocks, other chains and
+// outputs; of four times as many, √((1 + 1/4)/2) of that of chains, with the scatter of one.
+func TestSelfDistanceOfOtherNumbersOfDraws(t *testing.T) {
+	r := normalReference(rand.New(rand.NewPCG(3, 0)), 3, 40, 2)
+	const n = 10
+	var sum float64
+	var pairs int
+	column := func(draws [][]float32, o int) (x []float64) {
+		for _, d := range draws {
+			x = append(x, float64(d[o]))
+		}
+		return x
+	}
+	for c, own := range r.Draws {
+		for other, chain := range r.Draws {
+			for at := 0; other != c && at < len(own); at += n {
+				for o := range own[0] {
+					var largest float64
+					a, b := column(own[at:at+n], o), column(chain, o)
+					for _, x := range slices.Concat(a, b) { // the distribution functions differ most at a draw
+						below := func(of []float64) (share float64) {
+							for _, y := range of {
+								if y <= x {
+									share += 1 / float64(len(of))
+								}
+							}
+							return share
+						}
+						largest = max(largest, math.Abs(below(a)-below(b)))
+					}
+					sum, pairs = sum+largest, pairs+1
+				}
+			}
+		}
+	}
+	if got, want := r.SelfDistanceOf(n).Mean, sum/float64(pairs); math.Abs(got-want) > 1e-9 {
+		t.Errorf("of %d draws %g, want %g", n, got, want)
+	}
+	whole, longer := r.SelfDistance(), r.SelfDistanceOf(4*40)
+	if math.Abs(longer.Mean-whole.Mean*math.Sqrt(5./8)) > 1e-12 || longer.SD != whole.SD {
+		t.Errorf("of four times as many draws %+v, of a chain's %+v", longer, whole)
+	}
+}
+
 func TestDistanceOfReference(t *testing.T) {
 	r := &Reference{Draws: [][][]float32{
 		{{0, 10}, {1, 11}},
