@@ -266,3 +266,45 @@ func TestFailedChecksAreOfAModel(t *testing.T) {
 		}
 	}
 }
+
+// An order that is not known is the worst of its group.
+func TestAnUnknownOrderIsTheWorst(t *testing.T) {
+	rows := madeUp()
+	chainRow(rows, "s", 1, "a", 0.1, 0.2, nil)
+	of := func(v float64) estimate { return estimate{row: rows.Rows()[0], value: v} }
+	for _, found := range [][]estimate{{of(2), of(math.NaN())}, {of(math.NaN()), of(2)}} {
+		if w := worst(found, "dataset"); len(w) != 1 || !math.IsNaN(w[0].value) {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
+// With the slopes 1 and 1.6 between the steps 4, 2 and 1, which stand at √8 and √2, the slope is 1.5
+// at 5/6 of the way, in log h, from the one to the other.
+func TestTheCriticalStepIsInterpolated(t *testing.T) {
+	rows := madeUp()
+	e := 1.0
+	for i, h := range []float64{4, 2, 1} {
+		e /= []float64{1, 2, math.Pow(2, 1.6)}[i]
+		rows.Add(nil, map[string]any{"record": bench.ErrorRecord, "dataset": "a", "h": h, "error": e, "resolution": 1e-12})
+	}
+	step, slope := critical(rows.GroupBy("dataset")[0])
+	if want := math.Sqrt(8) * math.Pow(0.5, 5./6); math.Abs(step-want) > 1e-9 || math.Abs(slope-1) > 1e-9 {
+		t.Errorf("critical step %g with the slope %g, want %g and 1", step, slope, want)
+	}
+}
+
+// The error of a reference is one of distances: it makes no tie of scores.
+func TestScoresHaveNoReferenceError(t *testing.T) {
+	rows := pairsOf(6, func(int) (left, right float64) { return 0.3, 0.2 })
+	scored := madeUp()
+	for _, r := range rows.Rows() {
+		rmse := 1 + 0.005*indicator(r.Text("integrator") == "left")
+		chainRow(scored, r.Text("dataset"), 1, r.Text("integrator"), r.Number("h"), r.Number("ks"), map[string]any{"rmse": rmse, "reference_error": 0.01})
+	}
+	c := bench.DataClaim{Statistic: worseStatistic, Of: "rmse", Between: limits(0.9, 1), Level: 0.99,
+		Where: map[string][]any{"integrator": {"left"}}, Over: map[string][]any{"integrator": {"right"}}}
+	if f := decideBy(c, scored); !strings.HasPrefix(f.Summary, "1, in") { // a tie counts a half
+		t.Errorf("%s: %s", f.Verdict, f.Summary)
+	}
+}
