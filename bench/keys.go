@@ -17,7 +17,9 @@ import (
 	"hambench/internal/distinct"
 	"hambench/internal/fingerprint"
 	"hambench/models"
+	"hambench/models/datasets"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 // Keys gives jobs their keys: content addresses, hashes of a job's canonical
@@ -43,6 +45,9 @@ type Keys struct {
 // It reads the data set, whose digest is part of the model's fingerprint. A reference that
 // specs lacks is an error: a study that is restricted to some data sets has lost it.
 func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (string, error) {
+	if err := k.hasRows(ctx, c); err != nil {
+		return "", err
+	}
 	// A density runs no chain: of all that is computed, it depends on the model alone.
 	parts := []part{k.model(ctx, c.Dataset, c.Split, c.Model)}
 	if c.Kernels() > 0 {
@@ -224,11 +229,8 @@ type part struct {
 func (k *Keys) key(job any, parts []part) (string, error) {
 	of := make(map[string]string)
 	for _, p := range parts {
-		// Of two goroutines that come here at once, one stores its function, both call that one.
-		made, _ := k.fingerprints.LoadOrStore([2]string{p.name, p.what},
-			sync.OnceValues(p.fingerprint))
 		var err error
-		if of[p.name], err = made.(func() (string, error))(); err != nil {
+		if of[p.name], err = k.once(p); err != nil {
 			return "", err
 		}
 	}
@@ -236,6 +238,33 @@ func (k *Keys) key(job any, parts []part) (string, error) {
 		Job          any               `json:"job"`
 		Fingerprints map[string]string `json:"fingerprints"`
 	}{job, of}), nil
+}
+
+// once makes a part's fingerprint, or takes the one that was made.
+func (k *Keys) once(p part) (string, error) {
+	// Of two goroutines that come here at once, one stores its function, both call that one.
+	made, _ := k.fingerprints.LoadOrStore([2]string{p.name, p.what},
+		sync.OnceValues(p.fingerprint))
+	return made.(func() (string, error))()
+}
+
+// hasRows checks that a model with data of its own, which says only when it is asked how many
+// rows it has, has one for each batch of a cell.
+func (k *Keys) hasRows(ctx context.Context, c Cell) error {
+	if c.Dataset != datasets.None || c.Batches == 1 {
+		return nil
+	}
+	text, err := k.once(part{"rows", c.Model, func() (string, error) {
+		t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{})
+		if err != nil {
+			return "", err
+		}
+		return strconv.Itoa(t.Rows()), nil
+	}})
+	if rows, _ := strconv.Atoi(text); err == nil && c.Batches > rows {
+		return usage.Errorf("K = %d: model %q has %d training rows", c.Batches, c.Model, rows)
+	}
+	return err
 }
 
 // model is the model on a split of a data set: a change to either changes its fingerprint.

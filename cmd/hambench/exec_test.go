@@ -187,6 +187,14 @@ y = "distance"
 			t.Errorf("exit code %d, %s%s: want %q", code, stdout, log, want)
 		}
 	}
+	many, err := os.ReadFile(study)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("many.toml", strings.Replace(string(many), "K = 2", "K = 400", 1))
+	if code, _, log := call(t, "run", filepath.Join(folder, "many.toml"), "--out", out, "--dry-run"); code != exitUsage || !strings.Contains(log, "K = 400: model \"exec:python3 model.py toy\" has 2 training rows") {
+		t.Errorf("more batches than rows: exit code %d, %s", code, log)
+	}
 	write("model.py", string(model)+"\n")
 	if code, _, log := call(t, "run", study, "--out", out, "--check"); code != exitFailed || !strings.Contains(log, "2 jobs are missing") {
 		t.Errorf("the model was changed: exit code %d, %s: want 2 jobs that are missing", code, log)
