@@ -462,3 +462,6 @@ func (s Results) checks(key string) []oracle.Check {
 // HasOwnData reports whether the model of a row's chain has data of its own, in place of a data
 // set's rows.
 func HasOwnData(r table.Row) bool { return r.Text("dataset") == datasets.None }
+
+// HasOwnData is that of the cell's row.
+func (c Cell) HasOwnData() bool { return c.Dataset == datasets.None }

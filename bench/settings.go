@@ -296,6 +296,8 @@ func (s Setting) Text(r table.Row) string {
 	switch {
 	case s.Name == "batch" && math.IsInf(r.Number("batch"), 1):
 		return s.full
+	case s.Name == "batch" && HasOwnData(r): // of how many rows is known to the model alone
+		return fmt.Sprintf("K = %v", r.Get("K"))
 	case s.Name == "batch":
 		return fmt.Sprintf("B = %v (K = %v)", r.Get("batch"), r.Get("K"))
 	case s.Name == "scheme" && r.Number("K") == 1 && r.Text("record") == CellRecord:

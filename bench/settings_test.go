@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"hambench/bench/table"
+	"hambench/models/datasets"
 )
 
 // withSetting adds a declaration for the time of a test.
@@ -187,5 +188,21 @@ grid = [
 	}
 	if _, err := LookupSettings([]string{"observe"}, rows); err == nil {
 		t.Error("observe is an axis")
+	}
+}
+
+// Of a model with data of its own K is known, and no number of rows.
+func TestBatchesOfModelsWithOwnDataAreNamedByK(t *testing.T) {
+	batch, err := LookupSettings([]string{"batch"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for set, want := range map[string]string{"boston": "B = 8 (K = 57)", datasets.None: "K = 57"} {
+		rows := table.New(table.Column{Name: "dataset", Kind: table.Text}, table.Column{Name: "batch", Kind: table.Number},
+			table.Column{Name: "K", Kind: table.Number})
+		rows.Add(nil, map[string]any{"dataset": set, "batch": 8, "K": 57})
+		if got := batch[0].Text(rows.Rows()[0]); got != want {
+			t.Errorf("%s: %q, want %q", set, got, want)
+		}
 	}
 }

@@ -174,6 +174,9 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 		fmt.Fprintf(f.stderr, "hambench: --batch %d of %d rows is rounded to one batch of all\n",
 			cell.BatchSize, t.Rows())
 	}
+	if cell.BatchSize == 0 && cell.Batches > 1 { // K was given
+		cell.BatchSize = t.Rows() / cell.Batches
+	}
 	cell.Scheme = cmp.Or(cell.Scheme, chain.DefaultScheme(cell.Batches))
 	f.Spec = cell.Chain()
 	f.Spec.Key = cell.Seed

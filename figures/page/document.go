@@ -295,6 +295,9 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 		if c.BatchSize == bench.Full {
 			return "full"
 		}
+		if c.HasOwnData() { // of how many rows is known to the model alone
+			return fmt.Sprintf("K = %d", c.Batches)
+		}
 		return fmt.Sprint(c.BatchSize)
 	},
 	"friction": func(c string) string { return strings.Replace(c, "+Inf", "∞", 1) },
