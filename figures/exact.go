@@ -678,9 +678,9 @@ func drawAboveExact(d *drawing, s *sampled) error {
 		out.Note, _ = g.note(p, 1)
 		if own := own[i]; own != nil {
 			out = s.drawnExact(own, x, y, q.powers, s.floors[s.facets[0][i]].curves(x, s.style))
-			small = " Below the full batch: the distance that infinitely many draws of its chains " +
-				"would have. Beside it, since none of that size is exact with mini-batches: " +
-				"stationary error of cov θ on a smaller problem (" + problemsText(shown) + "). " +
+			small = " Below the full batch: the distance that infinitely many draws of its " +
+				"chains would have. Beside it, since none of that size is exact with " +
+				"mini-batches: stationary error of cov θ on a smaller problem (" + problemsText(shown) + "). " +
 				ofExact
 			for _, at := range slices.Concat(own.lines...) {
 				f.Data.add(s.title(own), scheme, s.names[at.line], at.x, at.y, at.lost > 0)

@@ -182,12 +182,12 @@ func drawRegimes(d *drawing) error {
 		f.Data.add(row...)
 	}
 	f.Caption = d.caption("Mini-batches in random orders (reshuffle); K batches, step η, "+
-		"friction C, ω the largest frequency of the posterior. A line joins the steps of one C and "+
-		"K. Exact: error of cov θ, the median over Gaussian problems of equal K. Sampled: "+
+		"friction C, ω the largest frequency of the posterior. A line joins the steps of one C "+
+		"and K. Exact: error of cov θ, the median over Gaussian problems of equal K. Sampled: "+
 		"Kolmogorov distance above the measured floor, without chains that diverged; in the lower "+
 		"rows where it is above "+significant(clearExcess)+", three times what chance makes, on "+
-		"the map and as a ratio where that of independent batches is. Dotted, of chains: the theory "+
-		"for C/ω = "+significant(sampledDamping)+".",
+		"the map and as a ratio where that of independent batches is. Dotted, of chains: the "+
+		"theory for C/ω = "+significant(sampledDamping)+".",
 		"Under heat the error goes like η/C, and random orders gain the less the longer the "+
 			"epoch. Under orders they remove the heat, and the error goes like η² whatever C is; "+
 			"where C/ω is below Kηω, the rest of the heat, like η³/C, is more than that (tables "+
@@ -385,7 +385,8 @@ func (q regimeQuantity) row(shown *table.Table, x axis, styles map[string]style)
 	return row
 }
 
-// sampledDamping is C/ω of the theory beside chains: the law hardly depends on it where it is small.
+// sampledDamping is C/ω of the theory beside chains: the law hardly depends on it where it is
+// small.
 const sampledDamping = 0.01
 
 // heatLeft are the curves of minibatch.HeatLeft: for each friction of exact places in its colour,

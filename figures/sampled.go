@@ -433,8 +433,9 @@ func runaways(cells *table.Table) (notes []string) {
 		}
 		if n > 0 {
 			notes = append(notes, fmt.Sprintf("Of the chains on %s that stayed finite, %d grew "+
-				"without bound and ended in time (RMSE above %d times the median): their distances "+
-				"are not those of a stationary law.", set.Get("dataset").Text(), n, beyond))
+				"without bound and ended in time (RMSE above %d times the median): their "+
+				"distances are not those of a stationary law.",
+				set.Get("dataset").Text(), n, beyond))
 		}
 	}
 	return notes

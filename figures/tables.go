@@ -85,9 +85,9 @@ func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 // these differ in. Means are over all else. A nil spec is what the figure has.
 //
 // For programs, a table without such columns has, behind its heads, splits, splits_diverged
-// (chains, chains_diverged where they differ in more) and a column of each observation, of which ks has a deviation, ks_sd, and right beside it. One
-// with them has a column of each observation at each level, such as ks_float32, and for ks the
-// columns of compared.
+// (chains, chains_diverged where they differ in more) and a column of each observation, of which
+// ks has a deviation, ks_sd, and right beside it. One with them has a column of each observation
+// at each level, such as ks_float32, and for ks the columns of compared.
 func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	spec = cmp.Or(spec, new(bench.TableSpec))
 	heads, err := headsOf(d, spec)
@@ -303,8 +303,9 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err e
 }
 
 // means are the entries of a group of cells in a table without levels: the counts of chains,
-// under the name counted, and, for each observation, its mean over those that have it: a distance over those that stayed
-// finite, with whether chains are where right ones are, which is null if nothing decides that.
+// under the name counted, and, for each observation, its mean over those that have it: a distance
+// over those that stayed finite, with whether chains are where right ones are, which is null if
+// nothing decides that.
 func means(t *table.Table, observations []bench.Observation, counted string) []entry {
 	out := []entry{countEntry(counted, 0, t)}
 	// A distance has its deviation and a verdict; other observations have a mean alone.

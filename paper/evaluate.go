@@ -229,8 +229,9 @@ func (x *evaluation) nothing() Finding {
 		return undecided("no chains are left to compare")
 	}
 	if x.ID != "" && x.selected.Len() > 0 && len(x.Over) > 0 {
-		return undecided("no row that the claim selects has a counterpart that differs from it in " +
-			strings.Join(slices.Sorted(maps.Keys(x.Over)), ", ") + " alone, at the same step and all else")
+		of := strings.Join(slices.Sorted(maps.Keys(x.Over)), ", ")
+		return undecided("no row that the claim selects has a counterpart that differs from it " +
+			"in " + of + " alone, at the same step and all else")
 	}
 	if x.ID != "" { // of a user's study
 		return undecided("no rows yet that the claim selects")
