@@ -308,3 +308,35 @@ func TestScoresHaveNoReferenceError(t *testing.T) {
 		t.Errorf("%s: %s", f.Verdict, f.Summary)
 	}
 }
+
+// The paper's six lag-1 autocorrelations, each off by some of its standard deviations. All together
+// refute beyond 2.576 of those of their sum, on either side; beyond 1.96, or if all six lie on one
+// side, they leave it open.
+func TestATableIsJudgedTogether(t *testing.T) {
+	published := PublishedIn("autocorrelation")
+	noise := lagError * math.Sqrt2
+	for _, c := range []struct {
+		off  [6]float64
+		want Verdict
+	}{
+		{[6]float64{0.1, 0.1, 0.1, 0.1, 0.1, -0.1}, Confirmed},
+		{[6]float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, NotDecided},
+		{[6]float64{-1.1, -1.1, -1.1, -1.1, -1.1, 0.1}, NotDecided}, // −2.2
+		{[6]float64{1.1, 1.1, 1.1, 1.1, 1.1, -0.1}, NotDecided},
+		{[6]float64{-1.2, -1.2, -1.2, -1.2, -1.2, -1.2}, Refuted}, // −2.9
+		{[6]float64{1.2, 1.2, 1.2, 1.2, 1.2, 1.2}, Refuted},
+	} {
+		rows := table.New(append(madeUp().Columns(), table.Column{Name: "lag1", Kind: table.Number})...)
+		for i, p := range published {
+			observe := bench.Distance
+			if p.Method == SGHMC {
+				observe = bench.Reference
+			}
+			chainRow(rows, p.Dataset, 1, "a", 0.1, 0.1, map[string]any{"study": "autocorrelation", "observe": string(observe), p.Score: p.Mean + c.off[i]*noise})
+		}
+		x := newEvaluation(Case{DataClaim: bench.DataClaim{Where: map[string][]any{"study": {"autocorrelation"}}}}, newEvidence(rows))
+		if f := x.published(); f.Verdict != c.want {
+			t.Errorf("off by %v: %s, %s; want %s", c.off, f.Verdict, f.Summary, c.want)
+		}
+	}
+}
