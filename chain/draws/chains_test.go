@@ -270,3 +270,22 @@ func TestAttributesStateWhatIsCertified(t *testing.T) {
 		t.Errorf("a scheme that is not there is certified: %v", a)
 	}
 }
+
+// The default step is a quarter of the largest stable one, and at most 1/(2C).
+func TestDefaultStepIsBoundedByTheFriction(t *testing.T) {
+	for friction, want := range map[float64]float64{5: 0, 100: 0.005} {
+		c := linear(0)
+		c.Spec.Integrator, c.Spec.Params.Friction = "lietrotter", friction // stable at any friction
+		target, err := c.Target(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, largest, err := c.DefaultStep(t.Context(), target)
+		if want == 0 {
+			want = largest / 4
+		}
+		if err != nil || step != want || step > largest/4 {
+			t.Errorf("C = %g: step %g, largest %g (%v), want %g", friction, step, largest, err, want)
+		}
+	}
+}
