@@ -138,3 +138,16 @@ func TestOwnErrorIsThatOfTheShifts(t *testing.T) {
 		}
 	}
 }
+
+// The variance of two means has one degree of freedom, and so a standard error of √2 times itself:
+// of two chains a deviation apart the bound says what it is by the formula.
+func TestTheOwnErrorOfTwoChainsHasOneDegreeOfFreedom(t *testing.T) {
+	draws := normalReference(rand.New(rand.NewPCG(8, 0)), 2, 200, 1).Draws
+	for i := range draws[1] {
+		draws[1][i][0]++
+	}
+	e := ownError(draws)
+	if e.Excess < 0.1 || math.Abs(e.SE-math.Sqrt2*e.Excess) > 1e-12 || math.Abs(e.Upper-math.Sqrt((1+math.Sqrt2)*e.Excess/2)/math.Pi) > 1e-12 {
+		t.Errorf("%+v", e)
+	}
+}
