@@ -142,19 +142,8 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 		slices.ContainsFunc(jobs, func(j Job) bool { return j.Relative == 0 }):
 		return fmt.Errorf("x = %q: want all steps relative to the stable one, as stable/8", g.X)
 	}
-	// Settings are no observations, and have no task.
-	for _, name := range []string{g.X, g.Y} {
-		o, err := LookupObservation(name)
-		if err != nil || o.Task == nil {
-			continue
-		}
-		has := func(j Job) bool {
-			d, err := data.Lookup(j.Cell.Dataset)
-			return err == nil && d.Task == *o.Task
-		}
-		if !slices.ContainsFunc(jobs, has) {
-			return fmt.Errorf("%s is a score of a %s: none of the data sets is one", name, *o.Task)
-		}
+	if err := checkScores(jobs, data, g.X, g.Y); err != nil {
+		return err
 	}
 	names := []string{g.X}
 	if g.X == OnRelative {
@@ -163,14 +152,34 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	return checkNames(jobs, g.Panels, g.Lines, names)
 }
 
+// checkScores refuses scores that none of the cells' data sets has: those of the other task, and
+// all of models with data of their own, which have no test rows. Settings are no observations,
+// and have no task.
+func checkScores(jobs []Job, data datasets.Registry, names ...string) error {
+	for _, name := range names {
+		o, err := LookupObservation(name)
+		if err != nil || o.Task == nil {
+			continue
+		}
+		has := func(j Job) bool {
+			d, err := data.Lookup(j.Cell.Dataset)
+			return err == nil && d.Task == *o.Task && !j.Cell.HasOwnData()
+		}
+		if !slices.ContainsFunc(jobs, has) {
+			return fmt.Errorf("%s is a score of a %s: none of the data sets is one", name, *o.Task)
+		}
+	}
+	return nil
+}
+
 // check refuses a table that cannot show the study's cells.
 // Special figures bring tables of their own.
-func (t TableSpec) check(s Study, g FigureSpec) error {
+func (t TableSpec) check(s Study, g FigureSpec, data datasets.Registry) error {
 	if !g.swept() || len(s.Cells) == 0 {
 		return fmt.Errorf("a study without cells, or with a figure of kind %q, has no table of "+
 			"its own: leave it out", g.Kind)
 	}
-	return checkNames(s.Cells, t.Rows, t.Columns)
+	return cmp.Or(checkScores(s.Cells, data, t.Values...), checkNames(s.Cells, t.Rows, t.Columns))
 }
 
 // checkNames refuses parameters that none of the cells has.

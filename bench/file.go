@@ -481,7 +481,7 @@ func (f *File) checkDrawing(s Study) error {
 	if f.table == nil {
 		return nil
 	}
-	if err := f.table.check(s, g); err != nil {
+	if err := f.table.check(s, g, f.Data); err != nil {
 		return f.shown[1].errorf("%w", err)
 	}
 	return nil

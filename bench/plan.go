@@ -279,7 +279,7 @@ func (s Study) shows(data datasets.Registry) error {
 	g := *cmp.Or(s.Figure, new(FigureSpec))
 	err := cmp.Or(g.checkCells(s, data), g.checkAnswers(s.Exact, s.Cells == nil))
 	if err == nil && s.Table != nil {
-		err = s.Table.check(s, g)
+		err = s.Table.check(s, g, data)
 	}
 	return err
 }

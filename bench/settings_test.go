@@ -206,3 +206,22 @@ func TestBatchesOfModelsWithOwnDataAreNamedByK(t *testing.T) {
 		}
 	}
 }
+
+// Models with data of their own have no test rows, and so no scores of them.
+func TestScoresWantADataSet(t *testing.T) {
+	of := func(sets ...string) (jobs []Job) {
+		for _, set := range sets {
+			jobs = append(jobs, Job{Cell: Cell{Dataset: set}})
+		}
+		return jobs
+	}
+	data := datasets.Builtin()
+	for _, c := range []struct {
+		jobs []Job
+		want bool
+	}{{of("boston"), true}, {of(datasets.None, "boston"), true}, {of(datasets.None), false}, {of("ionosphere"), false}} {
+		if err := checkScores(c.jobs, data, "step", "rmse"); (err == nil) != c.want {
+			t.Errorf("%v: %v", c.jobs, err)
+		}
+	}
+}

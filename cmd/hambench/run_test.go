@@ -135,6 +135,7 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"rows of a parameter":       {`rows = ["data", "step"]`, `rows = ["data", "w2-variance"]`, `mine.toml:25: table: no cell has the parameter "w2-variance"`},
 		"lines twice":               {`x = "step"`, `lines = ["batch", "batch"]`, `mine.toml:22: figure.lines: batch stands twice`},
 		"score of classes":          {`y = "distance"`, `y = "accuracy"`, `mine.toml:21: figure: accuracy is a score of a classification: none of the data sets is one`},
+		"classes in a table":        {`rows = ["data", "step"]`, "rows = [\"data\", \"step\"]\nvalues = \"accuracy\"", `mine.toml:25: table: accuracy is a score of a classification: none of the data sets is one`},
 		"coupled distances":         {`y = "distance"`, `y = "coupled"`, `mine.toml:21: figure: shows cells that observe coupled, and one of these observes distance`},
 		"relative to nothing":       {`x = "step"`, `x = "relative"`, `mine.toml:21: figure: x = "relative": want all steps relative to the stable one, as stable/8`},
 		"distances of paths":        {`friction = 5`, `observe = "path"`, `mine.toml:21: figure: shows cells that observe distance, and one of these observes path`},
