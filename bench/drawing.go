@@ -179,7 +179,12 @@ func (t TableSpec) check(s Study, g FigureSpec, data datasets.Registry) error {
 		return fmt.Errorf("a study without cells, or with a figure of kind %q, has no table of "+
 			"its own: leave it out", g.Kind)
 	}
-	return cmp.Or(checkScores(s.Cells, data, t.Values...), checkNames(s.Cells, t.Rows, t.Columns))
+	// A table has dashes for the scores that some of its sets lack, but is not of dashes alone.
+	there := func(name string) bool { return checkScores(s.Cells, data, name) == nil }
+	if len(t.Values) > 0 && !slices.ContainsFunc(t.Values, there) {
+		return checkScores(s.Cells, data, t.Values...)
+	}
+	return checkNames(s.Cells, t.Rows, t.Columns)
 }
 
 // checkNames refuses parameters that none of the cells has.
