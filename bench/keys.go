@@ -17,7 +17,6 @@ import (
 	"hambench/internal/distinct"
 	"hambench/internal/fingerprint"
 	"hambench/models"
-	"hambench/models/datasets"
 	"hambench/oracle"
 	"hambench/usage"
 )
@@ -35,8 +34,8 @@ type Keys struct {
 	// Source has the models and the data.
 	Source *models.Source
 
-	// fingerprints holds a function for each name and what of a part that was met,
-	// which makes the fingerprint once.
+	// fingerprints holds a function for each name and what of a part that was met (see once),
+	// which makes its fingerprint, or finds its number of rows, once.
 	fingerprints sync.Map
 }
 
@@ -230,7 +229,7 @@ func (k *Keys) key(job any, parts []part) (string, error) {
 	of := make(map[string]string)
 	for _, p := range parts {
 		var err error
-		if of[p.name], err = k.once(p); err != nil {
+		if of[p.name], err = once(k, p.name, p.what, p.fingerprint); err != nil {
 			return "", err
 		}
 	}
@@ -240,28 +239,27 @@ func (k *Keys) key(job any, parts []part) (string, error) {
 	}{job, of}), nil
 }
 
-// once makes a part's fingerprint, or takes the one that was made.
-func (k *Keys) once(p part) (string, error) {
+// once returns what is made of a part under a name, or was made of it before.
+func once[T any](k *Keys, name, what string, make func() (T, error)) (T, error) {
 	// Of two goroutines that come here at once, one stores its function, both call that one.
-	made, _ := k.fingerprints.LoadOrStore([2]string{p.name, p.what},
-		sync.OnceValues(p.fingerprint))
-	return made.(func() (string, error))()
+	made, _ := k.fingerprints.LoadOrStore([2]string{name, what}, sync.OnceValues(make))
+	return made.(func() (T, error))()
 }
 
 // hasRows checks that a model with data of its own, which says only when it is asked how many
 // rows it has, has one for each batch of a cell.
 func (k *Keys) hasRows(ctx context.Context, c Cell) error {
-	if c.Dataset != datasets.None || c.Batches == 1 {
+	if !c.HasOwnData() || c.Batches <= 1 {
 		return nil
 	}
-	text, err := k.once(part{"rows", c.Model, func() (string, error) {
+	rows, err := once(k, "rows", c.Model, func() (int, error) {
 		t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model, models.Options{})
 		if err != nil {
-			return "", err
+			return 0, err
 		}
-		return strconv.Itoa(t.Rows()), nil
-	}})
-	if rows, _ := strconv.Atoi(text); err == nil && c.Batches > rows {
+		return t.Rows(), nil
+	})
+	if err == nil && c.Batches > rows {
 		return usage.Errorf("K = %d: model %q has %d training rows", c.Batches, c.Model, rows)
 	}
 	return err

@@ -222,16 +222,19 @@ func (x *evaluation) remarks() (text string) {
 	return text
 }
 
-// nothing is the finding where no rows are selected: it says which command gives them, if
+// nothing is the finding where there is nothing to decide by: it says which command gives rows, if
 // it is not that no chain is judged by a good reference.
 func (x *evaluation) nothing() Finding {
-	if len(x.left) > 0 {
-		return undecided("no chains are left to compare")
-	}
 	if x.ID != "" && x.selected.Len() > 0 && len(x.Over) > 0 {
+		if slices.ContainsFunc(x.compared(), func(line []table.Pair) bool { return line != nil }) {
+			return undecided("no pair has a number on both sides: chains diverged, or lack it")
+		}
 		of := strings.Join(slices.Sorted(maps.Keys(x.Over)), ", ")
 		return undecided("no row that the claim selects has a counterpart that differs from it " +
 			"in " + of + " alone, at the same step and all else")
+	}
+	if len(x.left) > 0 {
+		return undecided("no chains are left to compare")
 	}
 	if x.ID != "" { // of a user's study
 		return undecided("no rows yet that the claim selects")

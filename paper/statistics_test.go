@@ -118,6 +118,7 @@ func TestStatisticsDecide(t *testing.T) {
 	elsewhere.Between = limits(3, 4)
 	steep := slopes
 	steep.Between = limits(2.5, 3)
+	pairRatio := claim(bench.RatioStatistic, bench.ExcessColumn, map[string][]any{"integrator": {"left"}}, map[string][]any{"integrator": {"right"}}, limits(0.8, 1.25))
 	scores := ratio
 	scores.Of = "rmse"
 	alone := madeUp()
@@ -156,6 +157,7 @@ func TestStatisticsDecide(t *testing.T) {
 		{"one unit from it", distance, seeds(2.5, 9), NotDecided, "9 seeds"},
 		{"three seeds", distance, seeds(2.1, 3), NotDecided, "on 3 seeds: want 4 or more"},
 		{"no counterpart", scores, alone, NotDecided, "no row that the claim selects has a counterpart that differs from it in integrator alone"},
+		{"pairs that all diverged", pairRatio, pairsOf(6, func(int) (left, right float64) { return math.Inf(1), math.Inf(1) }), NotDecided, "no pair has a number on both sides"},
 		{"nothing was run", mean, madeUp(), NotDecided, "no rows yet that the claim selects"},
 	} {
 		f := decideBy(c.claim, c.rows)
