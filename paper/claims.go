@@ -144,8 +144,8 @@ func readClaims(text string) []Claim {
 
 // mustParse reads an embedded file, which has no key that its form lacks.
 func mustParse(text string, into any) {
-	err := toml.NewDecoder(strings.NewReader(text)).DisallowUnknownFields().Decode(into)
-	if err != nil {
+	d := toml.NewDecoder(strings.NewReader(text)).DisallowUnknownFields()
+	if err := d.EnableUnmarshalerInterface().Decode(into); err != nil {
 		panic("paper: " + err.Error()) // tests read it
 	}
 }

@@ -59,13 +59,13 @@
 //
 // # Frozen tests
 //
-// A claim of the files states the day on which its test was frozen, and a digest of what
-// decides: words, statistic, limits and rows. Whoever changes one of them freezes the test
-// anew, on a later day:
+// A claim of the files states the day or the time at which its test was frozen, and a
+// digest of what decides: words, statistic, limits and rows. Whoever changes one of them
+// freezes the test anew, later:
 //
 //	go test ./paper -run TestTestsAreFrozen -freeze 2026-12-24
 //
-// A verdict that reads records from that day or before says "before the freeze". A number
+// A verdict that reads records from before (or from that day) says "before the freeze". A number
 // that no chain of the store can give is "not decided", with the reason (undecided).
 //
 // # Programs

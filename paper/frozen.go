@@ -6,24 +6,43 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"hambench/bench"
 	"hambench/bench/table"
 )
 
 // A test that was chosen when its numbers were known says little. The claims' files
-// therefore hold, for each claim, the date on which its test was frozen, and a digest of
+// therefore hold, for each claim, the moment at which its test was frozen, and a digest of
 // what decides: the test in words, the statistic, the limits and the rows that are read.
-// What was stored until the end of that day is older than the freeze; a verdict that
-// reads such a record says so, and so does one whose test is not that of the digest.
+// What was stored before is older than the freeze; a verdict that reads such a record says
+// so, and so does one whose test is not that of the digest.
 
-// Freeze is the day on which a claim's test was frozen, and what it was.
+// Freeze says when a claim's test was frozen, and what it was.
 type Freeze struct {
-	// Frozen is the day, in UTC; nil for the claims of users' studies.
-	Frozen *toml.LocalDate `json:"frozen"`
-	Digest string          `json:"digest,omitempty"` // of the test on that day
+	Frozen *Moment `json:"frozen"`           // nil for the claims of users' studies
+	Digest string  `json:"digest,omitempty"` // of the test that was frozen
 }
+
+// A Moment is a day of UTC (2026-11-23), or a time (2026-11-27T14:00:00Z). All of the day
+// on which a test was frozen is before the freeze.
+type Moment struct {
+	text string // as it was written
+	end  time.Time
+}
+
+// UnmarshalTOML reads a day or a time.
+func (m *Moment) UnmarshalTOML(text []byte) error {
+	day, err := time.Parse(time.DateOnly, string(text))
+	m.text, m.end = string(text), day.AddDate(0, 0, 1)
+	if err != nil {
+		m.end, err = time.Parse(time.RFC3339, m.text)
+	}
+	return err
+}
+
+// MarshalText writes what was read.
+func (m Moment) MarshalText() ([]byte, error) { return []byte(m.text), nil }
+
+func (m Moment) String() string { return m.text }
 
 // codeLimits are the limits that stand in the code, since several statistics share them.
 // They are part of every digest.
@@ -48,14 +67,14 @@ func (c Claim) currentDigest() string {
 // changed reports whether the test of a claim is another than the one that was frozen.
 func (c Claim) changed() bool { return c.Frozen != nil && c.Digest != c.currentDigest() }
 
-// older reports whether a row was known when the test was frozen: on that day or before
-// it. One without a time may have been.
+// older reports whether a row may have been known when the test was frozen: it was made
+// before, or has no time.
 func (c Claim) older(r table.Row) bool {
 	if c.Frozen == nil {
 		return false
 	}
 	made, err := time.Parse(time.RFC3339, r.Text(bench.MadeColumn))
-	return err != nil || made.Before(c.Frozen.AsTime(time.UTC).AddDate(0, 0, 1))
+	return err != nil || made.Before(c.Frozen.end)
 }
 
 // since is the opposite of older.

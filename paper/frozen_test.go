@@ -22,35 +22,40 @@ import (
 	"hambench/models/datasets"
 )
 
-// freeze writes a day and new digests for the claims whose tests have changed:
+// freeze writes a day or a time and new digests for the claims whose tests have changed:
 //
 //	go test ./paper -run TestTestsAreFrozen -freeze 2026-12-24
-var freeze = flag.String("freeze", "", "freeze changed tests on this day")
+var freeze = flag.String("freeze", "", "freeze changed tests on this day, or at this time")
 
-// ledger has a line for each freeze that there was: id, day, digest. Lines are added to it,
+// ledger has a line for each freeze that there was: id, day or time, digest. Lines are added to it,
 // and none is removed.
 const ledger = "testdata/frozen.txt"
 
-// refreeze writes the day and the digest of each claim that changed into a claims' file,
+func moment(t *testing.T, text string) (m Moment) {
+	t.Helper()
+	if err := m.UnmarshalTOML([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// refreeze writes the moment and the digest of each claim that changed into a claims' file,
 // and appends them to the ledger.
 func refreeze(t *testing.T, file, text string) {
 	t.Helper()
-	var day toml.LocalDate
-	if err := day.UnmarshalText([]byte(*freeze)); err != nil {
-		t.Fatal(err)
-	}
+	when := moment(t, *freeze)
 	for _, c := range readClaims(text) {
 		if c.Frozen != nil && !c.changed() {
 			continue
 		}
-		c.Frozen = &day
-		lines := fmt.Sprintf("frozen    = %v\ndigest    = %q\n", day, c.currentDigest())
+		c.Frozen = &when
+		lines := fmt.Sprintf("frozen    = %v\ndigest    = %q\n", when, c.currentDigest())
 		head := regexp.MustCompile(`(?m)^id +=.*"` + regexp.QuoteMeta(c.ID) + `"\n(frozen.*\ndigest.*\n)?`)
 		text = head.ReplaceAllStringFunc(text, func(old string) string {
 			id, _, _ := strings.Cut(old, "\n")
 			return id + "\n" + lines
 		})
-		entry := fmt.Sprintf("%s %v %s\n", c.ID, day, c.currentDigest())
+		entry := fmt.Sprintf("%s %v %s\n", c.ID, when, c.currentDigest())
 		f, err := os.OpenFile(ledger, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err == nil {
 			_, err = f.WriteString(entry)
@@ -81,8 +86,9 @@ func TestTestsAreFrozen(t *testing.T) {
 	}
 }
 
-// The claims have the last freeze of the ledger, whose days never fall for a claim. Results
-// of a day are older than every freeze on it, so that several on one day hide nothing.
+// The claims have the last freeze of the ledger, whose moments never fall for a claim.
+// Results of a day are older than every freeze on it, so that several on one day hide
+// nothing.
 func TestFreezesFollowOneAnother(t *testing.T) {
 	text, err := os.ReadFile(ledger)
 	if err != nil {
@@ -92,7 +98,7 @@ func TestFreezesFollowOneAnother(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
 		if old := last[f[0]]; f[1] < old[0] {
-			t.Errorf("%s was frozen on %s and again on %s: want that day or a later one", f[0], old[0], f[1])
+			t.Errorf("%s was frozen on %s and again on %s: want no earlier moment", f[0], old[0], f[1])
 		}
 		last[f[0]] = [2]string{f[1], f[2]}
 	}
@@ -111,7 +117,7 @@ func TestAChangeAfterTheFreezeIsSeen(t *testing.T) {
 		c.Cases = append([]Case(nil), c.Cases...)
 		return c
 	}
-	later := toml.LocalDate{Year: 2030, Month: 1, Day: 1}
+	later := moment(t, "2030-01-01")
 	for what, change := range map[string]func(c *Claim){
 		"limit":     func(c *Claim) { c.Cases[0].Between[0] += 0.1 },
 		"level":     func(c *Claim) { c.Cases[0].Level = 0.9 },
@@ -139,7 +145,10 @@ func TestAChangeAfterTheFreezeIsSeen(t *testing.T) {
 // What was stored on the day of the freeze, or before it, or at no known time, is older.
 func TestResultsFromBeforeTheFreezeAreMarked(t *testing.T) {
 	c := Claims()[0]
-	day := c.Frozen.AsTime(time.UTC)
+	day, err := time.Parse(time.DateOnly, c.Frozen.String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for made, want := range map[string]bool{
 		"": true,
 		day.AddDate(0, 0, -1).Format(time.RFC3339):                    true,
@@ -167,11 +176,35 @@ func TestResultsFromBeforeTheFreezeAreMarked(t *testing.T) {
 	}
 }
 
+// A test that was frozen at a time has what was stored later on that day as fresh.
+func TestAFreezeMayHaveATime(t *testing.T) {
+	for text, bad := range map[string]bool{"2026-11-27T14:00:00Z": false, "2026-11-27T15:00:00+01:00": false, "2026-11-31": true, "14:00:00": true} {
+		var c Claim
+		if err := toml.NewDecoder(strings.NewReader("frozen = " + text)).EnableUnmarshalerInterface().Decode(&c); (err != nil) != bad {
+			t.Errorf("%s: %v", text, err)
+		}
+		if bad {
+			continue
+		}
+		if got, err := json.Marshal(c.Freeze); err != nil || string(got) != `{"frozen":"`+text+`"}` {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+		for made, want := range map[string]bool{"2026-11-27T13:59:59Z": true, "2026-11-27T14:00:00Z": false, "2026-11-28T00:00:00Z": false} {
+			rows := madeUp()
+			exactRow(rows, "mt3", 3, 0, 0.1, "confirmed")
+			rows.Add(nil, map[string]any{bench.MadeColumn: made})
+			if got := c.older(rows.Rows()[1]); got != want {
+				t.Errorf("frozen at %s, made at %s: older %t, want %t", text, made, got, want)
+			}
+		}
+	}
+}
+
 // Where chains were run before the freeze and since, each part has a verdict of its own. What is
 // exact belongs to both, and where all chains are of one part there is nothing to tell apart.
 func TestChainsSinceTheFreezeDecideAlone(t *testing.T) {
 	day := Claims()[0].Frozen
-	at := func(days int) string { return day.AsTime(time.UTC).AddDate(0, 0, days).Format(time.RFC3339) }
+	at := func(days int) string { return day.end.AddDate(0, 0, days-1).Format(time.RFC3339) }
 	claim := Claim{Freeze: Freeze{Frozen: day}, Cases: []Case{
 		{DataClaim: bench.DataClaim{
 			Where: map[string][]any{"record": {bench.CellRecord}}, Statistic: bench.MeanStatistic, Of: "rmse", Between: limits(1.9, 2.1),
@@ -227,10 +260,10 @@ func TestChainsSinceTheFreezeDecideAlone(t *testing.T) {
 // a built-in study has the stream of one that was stored by the first freeze. Left out are paths
 // and the toy, which are as they were, and whose claim says that it read them before.
 func TestDecidingChainsHaveStreamsOfTheirOwn(t *testing.T) {
-	first := toml.LocalDate{Year: 2100, Month: 1, Day: 1}
+	first := moment(t, "2100-01-01").end
 	for _, c := range Claims() {
-		if c.Frozen.AsTime(time.UTC).Before(first.AsTime(time.UTC)) {
-			first = *c.Frozen
+		if c.Frozen.end.Before(first) {
+			first = c.Frozen.end
 		}
 	}
 	used, s := make(map[string]bool), unpacked(t)
@@ -240,7 +273,7 @@ func TestDecidingChainsHaveStreamsOfTheirOwn(t *testing.T) {
 		if err := json.Unmarshal(record.Body, &r); err != nil {
 			t.Fatal(err)
 		}
-		if record.Made.Time.Before(first.AsTime(time.UTC).AddDate(0, 0, 1)) {
+		if record.Made.Time.Before(first) {
 			used[r.Cell.Stream()] = true
 		}
 	}
