@@ -185,6 +185,10 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 			}
 		}, ""},
 		{"quasi-symplectic-better", "rk2 better than symmetric alone", withErrors("symmetric", times(7)), NotDecided},
+		{"quasi-symplectic-better", "euler worse than leapfrog, and rk2 better than both of order 2", func(in *invented) {
+			withErrors("symmetric", times(7))(in)
+			withErrors("lietrotter", times(7))(in)
+		}, ""},
 		{"quasi-symplectic-better", "no exact errors", absent(bench.OfOrders), NotDecided},
 		{"higher-order-better", "leapfrog exact", withErrors("leapfrog", times(0)), ""},
 		{"higher-order-better", "mt3 gains nothing", func(in *invented) { in.ratio = func(string, float64) float64 { return 1 } }, ""},
@@ -206,6 +210,9 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"long-epochs", "random orders never help", func(in *invented) { in.epoch = times0(1) }, ""},
 		{"long-epochs", "short epochs alone", fewBatches, NotDecided},
 		{"closed-form", "constants that are 1 % off", func(in *invented) { in.predicted = 0.505 }, ""},
+		{"closed-form", "constants that are 0.15 % off", func(in *invented) { in.predicted = 0.50075 }, ""},
+		{"closed-form", "constants that are 1 % off, known to 0.5 %", func(in *invented) { in.predicted, in.formUnsure = 0.505, 0.005 }, ""},
+		{"closed-form", "constants that are 1 % off, known to 2 %", func(in *invented) { in.predicted, in.formUnsure = 0.505, 0.02 }, NotDecided},
 		{"closed-form", "errors of order 1", func(in *invented) { in.formOrder = 1 }, ""},
 		{"closed-form", "a term on the toy", func(in *invented) { in.toyForm = 0.1 }, ""},
 		{"closed-form", "an error of order 2 on the toy", withOrder("exact", "reshuffle", 2), ""},
@@ -248,6 +255,14 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"inner-order", "an order that is not known", unfitted(func(f fitOf) bool { return f.Inner == 4 }), NotDecided},
 		{"inner-error-exact", "the same error for all N_l", func(in *invented) { in.large = func(int, string) float64 { return 0.04 } }, ""},
 		{"inner-error-exact", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
+		{"inner-error-exact", "no stationary law for the largest N_l", func(in *invented) {
+			in.large = func(inner int, scheme string) float64 {
+				if inner == 8 && scheme == "reshuffle" {
+					return math.NaN()
+				}
+				return 0.04
+			}
+		}, Confirmed},
 		{"inner-error-exact", "none of N_l = 1", func(in *invented) {
 			in.drop = func(x exactError) bool {
 				return x.Purpose == bench.OfLargeSteps && x.Inner == 1 && x.Scheme == "reshuffle"
@@ -293,6 +308,9 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"all-converge", "chains of the full batch far off", withDistance(func(c bench.Cell) float64 { return when(smallest(c) && c.Batches == 1, 0.4) }), NotDecided},
 		{"all-converge", "chains with mini-batches off", off(func(c bench.Cell) bool { return smallest(c) && c.Batches > 1 }, 10), NotDecided},
 		{"all-converge", "chains of small batches that diverge", withDistance(func(c bench.Cell) float64 { return when(smallest(c) && c.Batches == 16, 2) }), NotDecided},
+		{"all-converge", "one chain of small batches that diverges", withDistance(func(c bench.Cell) float64 {
+			return when(smallest(c) && c.Batches == 16 && c.Dataset == "boston" && c.Split == 0 && c.Integrator == "mt3", 2)
+		}), NotDecided},
 		{"friction-reasonable", "C = 5 is bad", withDistance(func(c bench.Cell) float64 { return when(c.Friction == 5, 0.3) }), ""},
 		{"friction-reasonable", "bad on three data sets", withDistance(func(c bench.Cell) float64 { return when(c.Friction == 5 && manyLetters(c), 0.3) }), NotDecided},
 		{"friction-range", "only C = 5 is good", withDistance(func(c bench.Cell) float64 { return when(c.Friction != 5, 0.3) }), ""},

@@ -287,7 +287,8 @@ const threeDigits = 1e-3
 // are wanted. An error of another order than 2 disagrees.
 func closedForm(of []*evaluation) Finding {
 	f := Finding{Verdict: Confirmed}
-	compared, worst := 0, 0.0 // constants known to three digits, and their largest difference
+	// Constants known to three digits, and the largest difference of these and of what refutes.
+	compared, worst := 0, 0.0
 	for _, g := range of[0].selected.GroupBy("key", "scheme", "observable") {
 		r := g.Rows()[0]
 		constant, predicted := r.Number("constant"), r.Number("predicted")
@@ -302,7 +303,7 @@ func closedForm(of []*evaluation) Finding {
 		text := fmt.Sprintf("%.5f ± %.1g, closed form %.5f", constant, unsure*constant, predicted)
 		f.note("constant of η², "+r.Text("problem")+", "+r.Text("observable"), constant, text)
 		if off > max(threeDigits, unsure) {
-			f.Verdict = Refuted
+			f.Verdict, worst = Refuted, max(worst, off)
 		}
 		if unsure <= threeDigits {
 			compared, worst = compared+1, max(worst, off)

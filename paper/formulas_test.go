@@ -340,3 +340,14 @@ func TestATableIsJudgedTogether(t *testing.T) {
 		}
 	}
 }
+
+// A constant that refutes a closed form is among those whose largest difference is stated, however well it is known.
+func TestTheDifferenceThatRefutesAClosedFormIsStated(t *testing.T) {
+	for _, unsure := range []float64{1e-4, 0.005} {
+		in := inventedTruth()
+		in.predicted, in.formUnsure = 0.505, unsure // 1 % off
+		if f := verdictOf(t, "closed-form", in); f.Verdict != Refuted || !strings.Contains(f.Summary, "differ by up to 0.01;") {
+			t.Errorf("known to %g: %s, %s", unsure, f.Verdict, f.Summary)
+		}
+	}
+}

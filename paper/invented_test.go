@@ -42,6 +42,7 @@ type invented struct {
 	epoch      func(x float64) float64                 // error in random orders over that with replacement, at Kηω
 	predicted  float64                                 // by the closed form, of a constant 0.5
 	formOrder  float64                                 // of the problems of the closed form
+	formUnsure float64                                 // how well their constants are known, relatively
 	toyForm    float64                                 // by the closed form, of the toy
 	drop       func(x exactError) bool                 // exact evidence that is not there
 	without    string                                  // a study that has not been run
@@ -85,7 +86,7 @@ func inventedTruth() *invented {
 			}
 			return 0.7
 		},
-		predicted: 0.5, formOrder: 2,
+		predicted: 0.5, formOrder: 2, formUnsure: 1e-4,
 		large: func(inner int, scheme string) float64 {
 			if scheme == "full" {
 				return 0.04
@@ -422,6 +423,7 @@ func (in *invented) exact() []exactError {
 	}
 	for i := range 6 {
 		r := fittedRow(fmt.Sprintf("random %d", i+1), "exact", "reshuffle", covariance, in.formOrder, 0.5)
+		r.Observables[0].Uncertainty = certify.Number(in.formUnsure)
 		foresee(&r, in.predicted)
 		put(bench.OfClosedForm, r)
 	}
