@@ -2,6 +2,8 @@ package certify
 
 import (
 	"math"
+	"math/cmplx"
+	"math/rand/v2"
 	"testing"
 
 	"hambench/certify/markov"
@@ -121,5 +123,48 @@ func TestErrorsThatDoNotFall(t *testing.T) {
 		if f.order == 0 || f.verdict(1) == Refuted {
 			t.Errorf("%s: %+v", name, f)
 		}
+	}
+}
+
+// randomSeries returns functions that are 1 at 0, with a pair of poles and a zero at distances of least to three
+// times least, in any direction: their series converge up to the nearer pole.
+func randomSeries(rng *rand.Rand, least float64) func(h float64) float64 {
+	somewhere := func() complex128 { return cmplx.Rect(least*(1+2*rng.Float64()), 2*math.Pi*rng.Float64()) }
+	pole, zero := somewhere(), somewhere()
+	return func(h float64) float64 {
+		x := complex(h, 0)
+		return real((1 + x/zero) / ((1 - x/pole) * (1 - x/cmplx.Conj(pole))))
+	}
+}
+
+// The uncertainty of a constant holds it, if poles are not far below the largest step, 0.5.
+func TestUncertaintiesHoldConstants(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	known := 0
+	for range 500 {
+		series := randomSeries(rng, 0.3)
+		f := judge(nodesOf(func(h float64) float64 { return h * h * series(h) }, 1e-10), plainPace, absolute)
+		if f.order != 2 {
+			continue
+		}
+		known++
+		if off := math.Abs(f.constant - 1); off > f.uncertainty*f.constant {
+			t.Errorf("constant %v ± %v, want 1", f.constant, f.uncertainty)
+		}
+	}
+	if known < 450 {
+		t.Errorf("%d constants are known of 500", known)
+	}
+}
+
+// Four points on a line may be there by chance, where all smaller steps are lost: that the error is 0.05 at step 0
+// is not known.
+func TestFourPointsOnALineDecideNothing(t *testing.T) {
+	nodes := nodesOf(func(h float64) float64 { return 0.05 + h }, 1e-13)
+	for i := range nodes[4:] {
+		nodes[4+i].bound = 1
+	}
+	if f := judge(nodes, plainPace, absolute); f.verdict(1) != Inconclusive {
+		t.Errorf("%s of order %v, want inconclusive", f.verdict(1), f.order)
 	}
 }
