@@ -166,13 +166,20 @@ func plainGrowth(p *Problem, name, scheme string, h float64, inner int) float64 
 	return math.Exp(total / (periods - warm))
 }
 
-// sgld's largest stable step is 2/λ, λ the largest curvature, and friction does not
-// count; an exact flow with the full batch has none.
+// sgld's largest stable step is 2/λ, λ the largest curvature, and friction C does not
+// count; an exact flow with the full batch has none. Where friction is the fastest rate by far,
+// baoab's is still 2/√λ, and that of ubu, whose friction is exact between kicks, tends to 2C/λ.
 func TestLargestStableStepsThatAreKnown(t *testing.T) {
-	p := &Problem{Kind: Gaussian, Friction: 3, gaussian: []*affineForce{newAffineForce([]float64{40, 0, 0, 0.1}, []float64{1, 1})}}
-	for name, want := range map[string]float64{"sgld": 2. / 40, "baoab": 2 / math.Sqrt(40), "exact": math.Inf(1)} {
-		if got := float64(*answersOf(t, Options{Problem: p, Stability: true, Steps: []float64{0.01}}, name, "full").StableStep); !(math.Abs(got-want) < 1e-4*want) && got != want {
-			t.Errorf("%s: largest stable step %v, want %v", name, got, want)
+	for _, friction := range []float64{3, 3e3, 3e5} {
+		p := &Problem{Kind: Gaussian, Friction: friction, gaussian: []*affineForce{newAffineForce([]float64{40, 0, 0, 0.1}, []float64{1, 1})}}
+		steps := map[string]float64{"sgld": 2. / 40, "baoab": 2 / math.Sqrt(40), "exact": math.Inf(1)}
+		if friction > 1000 {
+			steps["ubu"] = 2 * friction / 40
+		}
+		for name, want := range steps {
+			if got := float64(*answersOf(t, Options{Problem: p, Stability: true, Steps: []float64{0.01}}, name, "full").StableStep); !(math.Abs(got-want) < 1e-4*want) && got != want {
+				t.Errorf("%s, friction %g: largest stable step %v, want %v", name, friction, got, want)
+			}
 		}
 	}
 }

@@ -91,9 +91,16 @@ func (s *Search) stable(h float64) (ok bool, last Growth, err error) {
 }
 
 // largestStable goes up from an eighth of the fastest rate's time, or down from there, and
-// halves the interval in which the chain becomes unstable.
+// halves the interval in which the chain becomes unstable. A chain that is stable up to 2¹⁴ times
+// the slowest time of its dynamics is taken for one that is at all steps: where the friction is
+// the fastest rate, the limit may be that of a frequency, or of the rate ω²/C at which a position
+// relaxes.
 func (s *Search) largestStable() (limit float64, known bool, err error) {
-	const first, lowest, highest = -3 * stepsPerOctave, -40 * stepsPerOctave, 14 * stepsPerOctave
+	const first, lowest = -3 * stepsPerOctave, -40 * stepsPerOctave
+	highest := 14 * stepsPerOctave
+	if spread := s.pace.Fast / s.pace.Slow; spread > 1 && !math.IsInf(spread, 1) {
+		highest += int(math.Ceil(2 * stepsPerOctave * math.Log2(spread)))
+	}
 	// Steps are numbered upwards from the fastest rate's time.
 	at := func(j int) float64 { return 1 / s.pace.Fast * math.Exp2(float64(j)/stepsPerOctave) }
 	j, by := first, 1
