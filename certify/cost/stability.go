@@ -32,7 +32,7 @@ type Growth struct {
 	Slack  float64 // how far round-off may have it from 1
 
 	Kernels int  // in a period
-	Random  bool // the order of the batches is, so that second moments grow faster than the mean
+	Random  bool // the map is, so that second moments grow faster than the mean
 }
 
 // decided reports whether it is known, and round-off does not hide, on which side of 1 it is.

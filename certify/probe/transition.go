@@ -107,8 +107,8 @@ func Auxiliary(in *integrators.Instance) int {
 }
 
 // mixtureNodes is how many values of a uniform number a step is taken at: their rule is right to
-// round-off for steps up to four times the fastest rate's time.
-const mixtureNodes = 8
+// round-off for steps up to ten times the fastest rate's time, to 10⁻⁶ up to thirty times.
+const mixtureNodes = 16
 
 // Mixture returns the steps, with weights that add up to 1, whose laws a kernel mixes: of one
 // with a uniform number, by quadrature over that; of any other, itself. Under an estimator they
