@@ -275,10 +275,13 @@ func (t *Table) text(width int) (string, error) {
 // the length of the chains, and what is missing, which is a note, too.
 func (d *drawing) caption(sentences ...string) string {
 	if profile := d.plan.Profile; profile != "" && profile != bench.AsItIs && !d.single {
+		changes := strings.Split(profile, ", ")
 		if !d.cells.Varies("split") { // the profile's splits are those of other sets
-			profile, _, _ = strings.Cut(profile, ",")
+			changes = slices.DeleteFunc(changes, func(s string) bool {
+				return strings.HasSuffix(s, " splits")
+			})
 		}
-		sentences = slices.Insert(sentences, 0, "Profile "+profile+".")
+		sentences = slices.Insert(sentences, 0, "Profile "+strings.Join(changes, ", ")+".")
 	}
 	// Cells of one study may differ in length: all lengths are stated.
 	long := d.cells.Filter(func(r table.Row) bool { // a path's caption states its steps

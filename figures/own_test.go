@@ -248,8 +248,8 @@ func TestNotesAreOfTheTable(t *testing.T) {
 func TestCaptionsOfOneSplitNameNoSplits(t *testing.T) {
 	for _, id := range []string{"toy", "paths", "synthetic", "methods"} {
 		p := plan(t, "quick", id)
-		p.Profile = "standard, 5 splits"
-		if c := figureOf(t, p, invent(p, nil)).Caption; strings.Contains(c, "5 splits") {
+		p.Profile = "standard, float64, 5 splits, 2 seeds"
+		if c := figureOf(t, p, invent(p, nil)).Caption; strings.Contains(c, "Profile") && !strings.HasPrefix(c, "Profile standard, float64, 2 seeds.") || strings.Contains(c, "5 splits") {
 			t.Errorf("%s: caption %q", id, c)
 		}
 	}
