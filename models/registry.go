@@ -181,6 +181,9 @@ func Builtin() Registry {
 // noRows says that a model has data of its own.
 func noRows(s datasets.Shape) bool { return s.TrainRows == 0 }
 
+// External reports whether a name is that of a model in another process, exec:CMD.
+func External(name string) bool { return strings.HasPrefix(name, "exec:") }
+
 // Lookup returns the model with a name, which may have an argument after a colon,
 // as bnn:20,20 and exec:CMD do. A name that is unknown, or that two models have, and
 // an argument that the model does not take are usage errors.

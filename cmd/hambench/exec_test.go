@@ -171,6 +171,9 @@ y = "distance"
 `)
 	t.Setenv(marker, "1")
 	study, out := filepath.Join(folder, "mine.toml"), filepath.Join(folder, "out")
+	if code, stdout, _ := call(t, "run", study, "--out", out, "--dry-run"); code != 0 || !strings.Contains(stdout, "in other processes take is not counted") {
+		t.Errorf("dry run: exit code %d, %s: want a word on the model's own time", code, stdout)
+	}
 	t.Setenv("DIES_AFTER", "3000")
 	code, _, log := call(t, "run", study, "--out", out, "--workers", "2")
 	last := strings.Split(strings.TrimSpace(log), "\n")

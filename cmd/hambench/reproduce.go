@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"hambench/internal/distinct"
 	"hambench/internal/kernel"
 	"hambench/internal/table"
+	"hambench/models"
 	"hambench/paper"
 )
 
@@ -324,9 +326,15 @@ func (r *reproduction) printEstimates() error {
 	if err := table.Write(r.stdout, header, rows); err != nil {
 		return err
 	}
-	return table.Note(r.stdout,
-		"What two studies share is counted in the first. Chains that diverge end early and make "+
-			"it shorter.")
+	note := "What two studies share is counted in the first. Chains that diverge end early and " +
+		"make it shorter."
+	external := func(j bench.Job) bool { return models.External(j.Cell.Model) }
+	if slices.ContainsFunc(r.plans, func(p bench.Plan) bool {
+		return slices.ContainsFunc(p.Cells, external)
+	}) {
+		note += " The time that models in other processes take is not counted."
+	}
+	return table.Note(r.stdout, note)
 }
 
 // missing returns the jobs that the store lacks, and how many are wanted. References are not

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -328,7 +327,7 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 	}
 	h.Split = split
 	// The likelihood of an external model is its own affair.
-	h.Likelihood = !strings.HasPrefix(f.model, "exec:") && draws.WholeRows(split, h.Outputs)
+	h.Likelihood = !models.External(f.model) && draws.WholeRows(split, h.Outputs)
 	h.InSample = h.Likelihood
 	if n := split.TrainRows() * h.Draws * h.Chains; n > mostInSample {
 		h.InSample = false
