@@ -87,7 +87,7 @@ type Cell struct {
 	// exact law does.
 	ExactDraws *oracle.ExactDraws `json:"exact_draws,omitempty"`
 	// More holds the settings without a field of their own that differ from their
-	// defaults, by name: bool, float64 or string. They come last in the JSON.
+	// defaults, by name: float64 or string. They come last in the JSON.
 	More map[string]any `json:"-"`
 }
 

@@ -394,8 +394,6 @@ func (s Setting) Set(c *Cell, text string) error {
 		v = n
 	} else if x, err := strconv.ParseFloat(text, 64); err == nil && s.Kind == table.Number {
 		v = x
-	} else if truth, err := strconv.ParseBool(text); err == nil && s.Kind == table.Truth {
-		v = truth
 	}
 	_, isNumber := numberOf(v)
 	switch {
@@ -433,7 +431,11 @@ func (s Setting) key(d *draft, p Parts) key {
 // readMore reads a setting without a field of its own into Cell.More, unless the value is
 // the default.
 func (s Setting) readMore(d *draft, p Parts, v any) error {
-	value, words := s.zero(), s.Words
+	// Its type is that of the value in Cell.More and in the canonical JSON.
+	value, words := any(new(string)), s.Words
+	if s.Kind == table.Number {
+		value = new(float64)
+	}
 	if name, ok := v.(string); ok && s.file && chain.IsFile(name) {
 		v, words = p.path(name), nil
 	}
@@ -493,18 +495,6 @@ func checkTempered(c Cell) error {
 			"centre", c.More["localisation"], c.Start(), oracle.AtOptimum)
 	}
 	return nil
-}
-
-// zero returns a pointer to a new value of the setting's kind.
-// Its type is that of the value in Cell.More and in the canonical JSON.
-func (s Setting) zero() any {
-	switch s.Kind {
-	case table.Number:
-		return new(float64)
-	case table.Truth:
-		return new(bool)
-	}
-	return new(string)
 }
 
 // Observation declares a number that a result has.

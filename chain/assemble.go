@@ -25,7 +25,7 @@ type Spec struct {
 	// Batches is K, the number of batches of an epoch; 0 means 1.
 	Batches int
 	// More has the settings of a run that no field states (bench.Setting), by name, where
-	// they differ from their defaults: bool, float64 or string.
+	// they differ from their defaults: float64 or string.
 	More map[string]any
 	// Key names the random streams: a seed, or noise.KeyOf a digest.
 	Key uint64

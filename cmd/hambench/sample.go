@@ -12,7 +12,6 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/sweep"
-	cells "hambench/bench/table"
 	"hambench/chain"
 	"hambench/chain/draws"
 	"hambench/models"
@@ -99,10 +98,7 @@ func (f *sampleFlags) registerSettings(fs *pflag.FlagSet) {
 		if s.Words != nil {
 			about = wordUsage(about, s.Words)
 		}
-		flag := fs.VarPF(v, s.Flag, "", about)
-		if s.Kind == cells.Truth { // --flag alone means true
-			flag.NoOptDefVal = "true"
-		}
+		fs.Var(v, s.Flag, about)
 	}
 }
 
