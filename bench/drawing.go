@@ -80,7 +80,6 @@ var figureKinds = []figureKind{
 	{"orders", nil, nil, ""},
 	{"scores", []Observable{Distance, Reference}, nil, ""},
 	{"autocorrelation", []Observable{Reference}, nil, ""},
-	{"precision", []Observable{Distance}, nil, ""},
 	{"claims", nil, nil, ""},
 	{"regimes", []Observable{Distance}, nil, ""},
 }

@@ -178,22 +178,10 @@ func (r Drawer) width() int { return cmp.Or(r.Width, usualWidth) }
 // (bench.FigureSpec.Kind).
 var makers = map[string]func(*drawing) error{
 	"": drawSampled, "exact-bottleneck": drawSampled, "orders": drawOrders,
-	"claims": drawClaims, "precision": drawPrecision, "scores": drawScores,
+	"claims": drawClaims, "scores": drawScores,
 	"autocorrelation": drawAutocorrelation,
 	"regimes":         drawRegimes,
 	"paths":           drawPaths, "toy": drawToy, "synthetic": drawSynthetic,
-}
-
-// drawPrecision makes a table with a line per pair of chains: a figure would show
-// pairs of points that lie on each other.
-func drawPrecision(d *drawing) error {
-	return drawTable(d, d.plan.ID, &bench.TableSpec{
-		Rows:    []string{"data", "split", "batch", "step", "samples"},
-		Columns: []string{"precision"},
-		Values:  []string{distance},
-		Note: "η is near the limit of stability. " +
-			"The chains have streams of their own.",
-	})
 }
 
 // drawing is a study's figures and tables in the making. Makers append to out, and call note and
