@@ -66,8 +66,7 @@ type figureKind struct {
 	differ string
 }
 
-// figureKinds are all figures with a name. What is swept has no entry of its own but
-// "exact-bottleneck", which adds exact errors to it.
+// figureKinds are all figures with a name. The figure that a study describes has none.
 var figureKinds = []figureKind{
 	// A panel for each friction: paths over the target's density.
 	{"paths", []Observable{Density, Path}, func(c *Cell) { c.Friction = 0 }, "friction alone"},
@@ -76,7 +75,6 @@ var figureKinds = []figureKind{
 		"batches and scheme alone"},
 	// One panel: bands of the predictive law along the input.
 	{"synthetic", []Observable{Marginals}, func(*Cell) {}, "nothing"},
-	{"exact-bottleneck", []Observable{Distance}, nil, ""},
 	{"orders", nil, nil, ""},
 	{"scores", []Observable{Distance, Reference}, nil, ""},
 	{"autocorrelation", []Observable{Reference}, nil, ""},
@@ -84,23 +82,16 @@ var figureKinds = []figureKind{
 	{"regimes", []Observable{Distance}, nil, ""},
 }
 
-// swept reports whether the figure is the one that the study describes.
-// Such a figure has rows and columns of panels, lines, and two axes.
-func (g FigureSpec) swept() bool { return g.Kind == "" || g.Kind == "exact-bottleneck" }
-
 // checkCells refuses a figure that cannot show the study's cells, before they are
 // run.
 // The text of the error has no subject, since the key's place stands before it.
 func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	jobs := s.Cells
 	// The figure without a kind shows distances, or what Y says is recorded in their place.
-	kind := figureKind{observes: []Observable{Distance}}
+	kind := figureKind{observes: []Observable{Recorded(g.Y)}}
 	if i := slices.IndexFunc(figureKinds,
 		func(k figureKind) bool { return k.name == g.Kind }); i >= 0 {
 		kind = figureKinds[i]
-	}
-	if o := Recorded(g.Y); g.swept() && o != Distance {
-		kind.observes = []Observable{o}
 	}
 	// first is the stream of the first cell without the settings in which panels may differ. Every
 	// other cell must have the same one.
@@ -127,11 +118,11 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	switch {
 	case g.Kind == "orders" && s.Exact == nil:
 		return errors.New("kind = \"orders\" shows exact errors: want [[exact]]")
-	case !g.swept() && g.Kind != "orders" && (g.Panels != nil || g.Lines != nil ||
+	case g.Kind != "" && g.Kind != "orders" && (g.Panels != nil || g.Lines != nil ||
 		g.X+g.Y+g.XScale+g.YScale != ""):
 		return fmt.Errorf("kind = %q has axes of its own: leave panels, lines, x, y and their "+
 			"scales out", g.Kind)
-	case !g.swept() || len(jobs) == 0:
+	case g.Kind != "" || len(jobs) == 0:
 		return nil
 	case slices.ContainsFunc(declared, func(s Setting) bool {
 		return s.Name == g.X && s.Kind != table.Number
@@ -174,7 +165,7 @@ func checkScores(jobs []Job, data datasets.Registry, names ...string) error {
 // check refuses a table that cannot show the study's cells.
 // Special figures bring tables of their own.
 func (t TableSpec) check(s Study, g FigureSpec, data datasets.Registry) error {
-	if !g.swept() || len(s.Cells) == 0 {
+	if g.Kind != "" || len(s.Cells) == 0 {
 		return fmt.Errorf("a study without cells, or with a figure of kind %q, has no table of "+
 			"its own: leave it out", g.Kind)
 	}

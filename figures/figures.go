@@ -177,7 +177,7 @@ func (r Drawer) width() int { return cmp.Or(r.Width, usualWidth) }
 // makers make the figures and tables that a study may ask for by kind
 // (bench.FigureSpec.Kind).
 var makers = map[string]func(*drawing) error{
-	"": drawSampled, "exact-bottleneck": drawSampled, "orders": drawOrders,
+	"": drawSampled, "orders": drawOrders,
 	"claims": drawClaims, "scores": drawScores,
 	"autocorrelation": drawAutocorrelation,
 	"regimes":         drawRegimes,
