@@ -37,7 +37,7 @@ func (d *drawing) writeClaims(decisions []paper.Decision, suffix string) error {
 	// The profile stands in all three files: verdicts depend on how much was run.
 	profile := d.plan.Profile
 	var err error
-	if d.out.Text, err = paper.Table(decisions, profile, d.width()); err != nil {
+	if d.out.Text, err = paper.Table(decisions, profile, d.Width); err != nil {
 		return fmt.Errorf("figures: claims: %w", err)
 	}
 	for _, f := range []struct {

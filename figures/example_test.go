@@ -43,7 +43,7 @@ func Example() {
 		}
 	}
 
-	out, err := figures.Drawer{Results: bench.Results{Store: s}, Dir: dir}.Draw(plan)
+	out, err := figures.Drawer{Results: bench.Results{Store: s}, Dir: dir, Width: 100}.Draw(plan)
 	if err != nil {
 		log.Fatal(err)
 	}

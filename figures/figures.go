@@ -59,7 +59,7 @@ type Drawer struct {
 	Dir     string // where files go; created if needed
 	// All are the plans of the run, by which claims are decided.
 	All []bench.Plan
-	// Width is that of Output.Text in characters, where possible; 0 means 100.
+	// Width is that of Output.Text in characters, where possible; 0 means any width.
 	Width int
 }
 
@@ -152,7 +152,7 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 		if len(d.out.Figures) > 0 && len(t.Rows) > longestPrinted {
 			continue
 		}
-		text, err := t.text(r.width())
+		text, err := t.text(r.Width)
 		if err != nil {
 			return d.out, err
 		}
@@ -167,12 +167,6 @@ func (r Drawer) Make(p bench.Plan) (*Output, error) {
 // longestPrinted is how many rows of a table beside a figure a terminal gets;
 // longer ones are files alone.
 const longestPrinted = 24
-
-// usualWidth is that of text where a Drawer does not say.
-const usualWidth = 100
-
-// width is that of text, in characters.
-func (r Drawer) width() int { return cmp.Or(r.Width, usualWidth) }
 
 // makers make the figures and tables that a study may ask for by kind
 // (bench.FigureSpec.Kind).

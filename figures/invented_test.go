@@ -46,7 +46,7 @@ func (m memory) Get(kind store.Kind, key string) (store.Record, bool) {
 
 // drawer draws what m has into a folder.
 func (m memory) drawer(dir string) Drawer {
-	return Drawer{Results: bench.Results{Store: m}, Dir: dir}
+	return Drawer{Results: bench.Results{Store: m}, Dir: dir, Width: 100}
 }
 
 // changed returns the memory with every result changed by f.
