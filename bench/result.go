@@ -59,12 +59,6 @@ type Result struct {
 	Made    store.Made `json:"-"`
 }
 
-// Record returns the result as a store keeps it.
-// Key, Seconds and Made are kept beside the body.
-func (r Result) Record() (store.Record, error) {
-	return store.NewRecord(store.Result, r.Key, r.Seconds, r.Made, r)
-}
-
 // Store is where Results reads records: a *store.Store is one.
 type Store interface {
 	// Get returns the record of a kind under a key, if it is there.

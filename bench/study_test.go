@@ -85,7 +85,7 @@ func TestExport(t *testing.T) {
 	full.Key, full.Scores = full.Cell.Stream(), map[string]float64{"rmse": 2.5, "lag1": 0.125}
 	results, _ := stored(t)
 	for _, r := range []Result{full, result(1)} {
-		record, err := r.Record()
+		record, err := store.NewRecord(store.Result, r.Key, r.Seconds, r.Made, r)
 		if err = errors.Join(err, results.Store.(*store.Store).Put(record)); err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func Example() {
 		for _, h := range []float64{0.005, 0.01} {
 			c := bench.Cell{Observe: bench.Distance, Dataset: "wine", Model: "bnn", Integrator: name, Inner: 1, Friction: 5, Scheme: "full", Batches: 1, Step: h, Samples: 50}
 			r := bench.Result{Cell: c, Key: c.Stream(), KS: 0.08 + 4*h, Gradients: int64(125 / h), KSSelf: 0.09, KSSelfLow: 0.05, KSSelfHigh: 0.13, KSSelfSD: 0.008}
-			record, err := r.Record()
+			record, err := store.NewRecord(store.Result, r.Key, r.Seconds, r.Made, r)
 			if err != nil {
 				log.Fatal(err)
 			}

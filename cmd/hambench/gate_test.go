@@ -49,7 +49,7 @@ func (s stored) Get(_ store.Kind, key string) (store.Record, bool) {
 	if !ok {
 		return store.Record{}, false
 	}
-	record, err := r.Record()
+	record, err := store.NewRecord(store.Result, r.Key, r.Seconds, r.Made, r)
 	return record, err == nil
 }
 

@@ -64,7 +64,7 @@ func testPage(t *testing.T) (*Page, string) {
 					}
 					sweep.Cells = append(sweep.Cells, bench.Job{Key: r.Key, Cell: c})
 					if name != "mt3" || n != 2 || batch != 8 {
-						put(r.Record())
+						put(store.NewRecord(store.Result, r.Key, r.Seconds, r.Made, r))
 					}
 				}
 			}
