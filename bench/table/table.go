@@ -261,10 +261,7 @@ func (t *Table) Sort(columns ...string) *Table {
 
 // Pair holds the rows of two tables that have the same values of some columns. One of
 // the tables may be empty.
-type Pair struct {
-	Key         Key
-	Left, Right *Table
-}
+type Pair struct{ Left, Right *Table }
 
 // Join pairs the groups of two tables by the values of some columns, which both have:
 // first those of the left one in their order, then those that only the right one has.
@@ -273,13 +270,13 @@ func Join(left, right *Table, on ...string) []Pair {
 	at := make(map[Key]int)
 	for _, g := range left.GroupBy(on...) {
 		at[g.Key] = len(pairs)
-		pairs = append(pairs, Pair{g.Key, g.Table, &Table{columns: right.columns}})
+		pairs = append(pairs, Pair{g.Table, &Table{columns: right.columns}})
 	}
 	for _, g := range right.GroupBy(on...) {
 		if i, ok := at[g.Key]; ok {
 			pairs[i].Right = g.Table
 		} else {
-			pairs = append(pairs, Pair{g.Key, &Table{columns: left.columns}, g.Table})
+			pairs = append(pairs, Pair{&Table{columns: left.columns}, g.Table})
 		}
 	}
 	return pairs
