@@ -174,15 +174,9 @@ var statistics = map[string]func(x *evaluation) Finding{
 	divergedStatistic:       (*evaluation).divergence,
 	bestRatioStatistic:      (*evaluation).decideRivals,
 	publishedStatistic:      (*evaluation).published,
-	stepPowerStatistic: func(x *evaluation) Finding {
-		return x.powers(func(step, _ float64) float64 { return step })
-	},
-	frictionPowerStatistic: func(x *evaluation) Finding {
-		return x.powers(func(_, friction float64) float64 { return friction })
-	},
-	powerSumStatistic: func(x *evaluation) Finding {
-		return x.powers(func(step, friction float64) float64 { return step + friction })
-	},
+	stepPowerStatistic:      func(x *evaluation) Finding { return x.powers(1, 0) },
+	frictionPowerStatistic:  func(x *evaluation) Finding { return x.powers(0, 1) },
+	powerSumStatistic:       func(x *evaluation) Finding { return x.powers(1, 1) },
 }
 
 // decide decides by the case's statistic, without what was left out.

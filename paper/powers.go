@@ -64,9 +64,9 @@ func PowersOf(rows *table.Table, number func(table.Row) float64,
 	return p, true
 }
 
-// powers decides by a number made of the powers that rows which differ in step and friction
-// alone have: each of exact errors, and of what is sampled the mean over replicates.
-func (x *evaluation) powers(of func(step, friction float64) float64) Finding {
+// powers decides by step·a + friction·b, of the powers a and b that rows which differ in step
+// and friction alone have: each of exact errors, and of what is sampled the mean over replicates.
+func (x *evaluation) powers(step, friction float64) Finding {
 	columns := slices.DeleteFunc(slices.Concat(chainColumns, exactColumns),
 		func(c string) bool { return c == "friction" })
 	rows := x.finite(x.selected)
@@ -77,7 +77,7 @@ func (x *evaluation) powers(of func(step, friction float64) float64) Finding {
 		if !ok {
 			continue
 		}
-		r, v := g.Rows()[0], of(p.Step.Value, p.Friction.Value)
+		r, v := g.Rows()[0], step*p.Step.Value+friction*p.Friction.Value
 		name := fmt.Sprintf("%s, %s", r.Text("problem"), r.Text("scheme"))
 		found = append(found, x.certain(r, name, v))
 		x.add(r, v, 0)
