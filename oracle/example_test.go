@@ -6,6 +6,8 @@ import (
 	"log"
 	"math/rand/v2"
 
+	"hambench/chain"
+	"hambench/integrators"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
@@ -52,14 +54,19 @@ func ExampleBuild() {
 	// 4 chains of 100 draws; failed checks: 0
 }
 
-// The largest stable step of leapfrog on a well of curvature 3 is 2/√3 = 1.15;
+// The largest stable step on a well of curvature 3 is 2/√3 = 1.15 if friction is exact;
 // the estimate is a power of 2^¼ below it.
-func ExampleStableSteps() {
-	steps, err := oracle.StableSteps(context.Background(), target("toy", "toy"), 1)
+func ExampleStability() {
+	s, err := oracle.NewStability(context.Background(), target("toy", "toy"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("leapfrog: %.2f; a scheme without momentum: %.2f\n", steps[0], steps[0]*steps[0]/2)
+	spec := chain.Spec{Integrator: "lietrotter", Params: integrators.Params{Friction: 5}}
+	h, err := s.Largest(context.Background(), chain.Registries{}, spec)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n", h)
 	// Output:
-	// leapfrog: 1.00; a scheme without momentum: 0.50
+	// 1.00
 }

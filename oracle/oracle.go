@@ -9,7 +9,7 @@
 // Metropolis-corrected chain, and returns a Reference. Encode and Decode convert
 // it to and from JSON.
 //
-// StableSteps estimates the largest steps at which chains on a target stay
+// A Stability estimates the largest steps at which chains on a target stay
 // finite.
 package oracle
 

@@ -3,6 +3,7 @@ package oracle
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -42,21 +43,22 @@ func ownError(draws [][][]float32) OwnError {
 			implied[o] = append(implied[o], varianceOfMean(x))
 		}
 	}
-	// excess of all chains but one, averaged over outputs; none left out: −1.
-	excess := func(without int) float64 {
+	// excess of all chains but those from a place to another, averaged over outputs.
+	excess := func(from, to int) float64 {
 		var sum float64
 		for o := range outputs {
-			x, v := leaveOut(means[o], without), leaveOut(implied[o], without)
+			x := slices.Delete(slices.Clone(means[o]), from, to)
+			v := slices.Delete(slices.Clone(implied[o]), from, to)
 			sum += stat.Variance(x, nil) - mean(v)
 		}
 		return sum / float64(outputs)
 	}
-	e := OwnError{Excess: excess(-1)}
+	e := OwnError{Excess: excess(0, 0)}
 	// The jackknife: each chain in turn is left out.
 	if m > 2 {
 		left := make([]float64, m)
 		for c := range left {
-			left[c] = excess(c)
+			left[c] = excess(c, c+1)
 		}
 		e.SE = math.Sqrt(stat.Variance(left, nil)) * float64(m-1) / math.Sqrt(float64(m))
 	} else {
@@ -65,17 +67,6 @@ func ownError(draws [][][]float32) OwnError {
 	distance := func(f float64) float64 { return math.Sqrt(max(f, 0)/float64(m)) / math.Pi }
 	e.Distance, e.Upper = distance(e.Excess), distance(max(e.Excess, 0)+e.SE)
 	return e
-}
-
-// leaveOut returns x without the value at a place, all of it at −1.
-func leaveOut(x []float64, place int) []float64 {
-	out := make([]float64, 0, len(x))
-	for i, v := range x {
-		if i != place {
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 // varianceOfMean estimates the variance of the mean of one chain by Geyer's initial

@@ -48,35 +48,14 @@ const (
 	trialHeat    = 1e4    // times the mean kinetic energy at equilibrium: beyond, a chain has left
 )
 
-// StableSteps estimates, for each number of batches K, the largest step at
-// which leapfrog-like chains on a target stay finite, with friction 5 and
-// batches reshuffled every epoch. A step of that size need not be accurate.
-//
-// The steps are powers of 2^¼. StableSteps takes over the target and starts from a
-// prior draw with a fixed seed; machines whose kernels round differently agree to
-// within two such steps. It takes about 3000 gradients of the full batch, and for
-// each K about 2000 more, or 60 000 of small batches: a second or two on the
-// paper's sets.
-func StableSteps(ctx context.Context, t models.Target, batches ...int) ([]float64, error) {
-	s, err := NewStability(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	steps := make([]float64, len(batches))
-	for i, k := range batches {
-		if steps[i], err = s.Largest(ctx, chain.Registries{}, stableSpec(k)); err != nil {
-			return nil, err
-		}
-	}
-	return steps, nil
-}
-
 // stableKey is the first of the keys of the estimate's random numbers.
 const stableKey = 1
 
 // Stability estimates largest stable steps on a target, all from one typical position, which
-// is most of the work where there are many rows. Calls must not overlap: the chains share the
-// target.
+// is most of the work where there are many rows: about 3000 gradients of the full batch, and for
+// each estimate about 2000 more, or 60 000 of small batches: a second or two on the paper's sets.
+// Machines whose kernels round differently agree to within two notches of 2^¼. Calls must not
+// overlap: the chains share the target.
 type Stability struct {
 	t         models.Target
 	z         *integrators.State // a typical position
@@ -129,9 +108,11 @@ func warmedUp(ctx context.Context, t models.Target, key uint64) (_ *Stability, e
 func (s *Stability) climb(ctx context.Context, h, friction float64, key uint64) error {
 	var diverged *chain.DivergedError
 	for range maxAttempts {
-		spec := stableSpec(1)
-		spec.Params.Step, spec.Params.Friction, spec.Key = h, friction, key
-		c, err := chain.Registries{}.New(s.t, spec)
+		// Nothing but the curvature limits the step: Lie-Trotter treats friction exactly.
+		c, err := chain.Registries{}.New(s.t, chain.Spec{
+			Integrator: "lietrotter", Params: integrators.Params{Step: h, Friction: friction},
+			Key: key,
+		})
 		if err != nil {
 			return err
 		}
@@ -143,14 +124,6 @@ func (s *Stability) climb(ctx context.Context, h, friction float64, key uint64) 
 		h, friction = h/2, friction/2
 	}
 	return diverged
-}
-
-// stableSpec is a chain over k batches whose step nothing but the curvature
-// limits: Lie-Trotter treats friction exactly.
-func stableSpec(k int) chain.Spec {
-	return chain.Spec{
-		Integrator: "lietrotter", Params: integrators.Params{Friction: paperFriction}, Batches: k,
-	}
 }
 
 // measure sets the curvature at the position.
@@ -166,7 +139,7 @@ func (s *Stability) measure() error {
 }
 
 // Largest estimates the largest step, of the powers of 2^¼, at which chains of a spec stay
-// finite; the spec's own step is ignored.
+// finite; the spec's own step is ignored. A step of that size need not be accurate.
 func (s *Stability) Largest(
 	ctx context.Context, r chain.Registries, spec chain.Spec,
 ) (float64, error) {
