@@ -38,13 +38,16 @@ func NewPeriod(ctx context.Context, e Evolution, m minibatch.Scheme) (*Period, e
 	p := &Period{ctx: ctx, Evolution: e, visits: m.Visits, sweep: m.Visits.Period(k), runs: 1}
 	// What N_l must divide, or be a multiple of, and its name in errors.
 	unit, name := k, "K"
-	switch v := m.Visits.(type) {
+	switch m.Visits.(type) {
 	case minibatch.Single, minibatch.Independent:
-		unit, p.Words = 1, p.Drawn().Words
-	case minibatch.Cycle:
-		p.Words = minibatch.EquallyLikely(combin.Combinations(k, k))
+		unit = 1
 	case minibatch.Words:
-		words, err := v.Check(k)
+		unit, name = p.sweep, "the length of its words"
+	}
+	switch m.Visits.(type) {
+	case minibatch.Permutation, minibatch.Palindrome: // have recursions
+	default:
+		words, err := m.Law(k)
 		if err != nil {
 			return nil, usage.Errorf("scheme %q: %w", m.Name, err)
 		}
@@ -52,7 +55,7 @@ func NewPeriod(ctx context.Context, e Evolution, m minibatch.Scheme) (*Period, e
 			return nil, usage.Errorf("scheme %q with K = %d batches: %d words of length %d: "+
 				"want at most %d steps", m.Name, k, len(words), p.sweep, MaxWordSteps)
 		}
-		p.Words, unit, name = words, p.sweep, "the length of its words"
+		p.Words = words
 	}
 	if unit%inner != 0 && inner%unit != 0 {
 		return nil, usage.Errorf("N_l = %d inner steps with K = %d batches under %q: want a "+

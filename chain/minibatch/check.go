@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/combin"
-
 	"hambench/usage"
 )
 
@@ -47,9 +45,14 @@ func (m Scheme) CheckVisits(k int) error {
 		}
 	}
 	draw()
-	law, err := m.law(fewer, slices.Clone(word))
+	law, err := m.Law(fewer)
 	if err != nil {
 		return err
+	}
+	// One order for ever is that of the first word: batches have no numbers of their own.
+	ordered := slices.Equal(slices.Sorted(slices.Values(word)), law[0].Batches)
+	if _, cyclic := m.Visits.(Cycle); cyclic && ordered {
+		law[0].Batches = slices.Clone(word)
 	}
 	// The rates of the words, each at its place in rates and in seen: equal words of a list count
 	// together. Pair (i, j) of words in a row is at place i·len(rates) + j.
@@ -99,33 +102,6 @@ func nameOf(to []byte, word []int) []byte {
 		to = binary.AppendVarint(to, int64(i))
 	}
 	return to
-}
-
-// law returns the words of the visits to k batches; of one order for ever, that of the first word.
-func (m Scheme) law(k int, first []int) ([]Word, error) {
-	all := combin.Permutations(k, k)
-	switch v := m.Visits.(type) {
-	case Single:
-		return EquallyLikely([][]int{{0}}), nil
-	case Independent:
-		return EquallyLikely(combin.Permutations(k, 1)), nil
-	case Permutation:
-		return EquallyLikely(all), nil
-	case Cycle:
-		all = slices.DeleteFunc(all, func(w []int) bool { return !slices.Equal(w, first) })
-		return EquallyLikely(all), nil
-	case Palindrome:
-		for i, w := range all {
-			back := slices.Clone(w)
-			slices.Reverse(back)
-			all[i] = append(w, back...)
-		}
-		return EquallyLikely(all), nil
-	case Words:
-		return v.Check(k)
-	}
-	return nil, usage.Errorf("scheme %q visits its batches by %T, which is no law of package "+
-		"minibatch", m.Name, m.Visits)
 }
 
 // unlikely reports whether counts of n draws are so far from the rates that their law hardly

@@ -442,7 +442,7 @@ func TestWordsAreChecked(t *testing.T) {
 	words := func(w ...Word) Words {
 		return Words{Length: func(k int) int { return k }, List: func(int) []Word { return w }}
 	}
-	if _, err := words(EquallyLikely([][]int{{0, 1}, {1, 0}, {0, 0}})...).Check(2); err != nil {
+	if _, err := words(EquallyLikely([][]int{{0, 1}, {1, 0}, {0, 0}})...).law(2); err != nil {
 		t.Error(err)
 	}
 	for _, tt := range []struct {
@@ -455,7 +455,7 @@ func TestWordsAreChecked(t *testing.T) {
 		{words(Word{[]int{0, 1}, 0.5}), "the words for K = 2 have probabilities that add up to 0.5: want 1"},
 		{words(), "the words for K = 2 have probabilities that add up to 0: want 1"},
 	} {
-		_, err := tt.words.Check(2)
+		_, err := tt.words.law(2)
 		checkUsage(t, err, tt.want)
 	}
 }

@@ -4,17 +4,21 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"hambench/usage"
 )
 
 // Visits is the law of the order in which a scheme visits the batches 0 … K−1
 // of a fixed partition: it draws a word of batch numbers, independently of all
 // earlier ones, goes through it, and draws the next. Package certify averages
-// over the words exactly. It knows the types below: five laws that it treats in
-// closed form or by a recursion, and Words for all others.
+// over the words exactly. It is one of the types below: five laws, of which two have
+// recursions there, and Words for all others.
 type Visits interface {
 	// Period is the length of a word for k batches.
 	Period(k int) int
+	// law returns the words for k batches; see Scheme.Law.
+	law(k int) ([]Word, error)
 }
 
 type (
@@ -60,14 +64,34 @@ func (Cycle) Period(k int) int       { return k }
 func (Palindrome) Period(k int) int  { return 2 * k }
 func (w Words) Period(k int) int     { return w.Length(k) }
 
+// Law returns the words for k batches, of Visits that are stated. Of all orders there are K!. It
+// is a usage error if words that are listed are not of one length over the numbers 0 … k−1, or if
+// their probabilities do not add up to 1.
+func (m Scheme) Law(k int) ([]Word, error) { return m.Visits.law(k) }
+
+func (Single) law(int) ([]Word, error)        { return EquallyLikely([][]int{{0}}), nil }
+func (Independent) law(k int) ([]Word, error) { return EquallyLikely(orders(k, 1)), nil }
+func (Permutation) law(k int) ([]Word, error) { return EquallyLikely(orders(k, k)), nil }
+func (Cycle) law(k int) ([]Word, error)       { return EquallyLikely([][]int{identity(k)}), nil }
+
+// orders lists all sequences of n different batches of k.
+var orders = combin.Permutations
+
+func (Palindrome) law(k int) ([]Word, error) {
+	words := orders(k, k)
+	for i, w := range words {
+		for _, batch := range slices.Backward(slices.Clone(w)) {
+			words[i] = append(words[i], batch)
+		}
+	}
+	return EquallyLikely(words), nil
+}
+
 // probabilityTolerance bounds the difference between a sum of probabilities and 1: the
 // rounding of a million of them.
 const probabilityTolerance = 1e-9
 
-// Check returns the words for k batches. It is a usage error if they are not
-// of one length over the numbers 0 … k−1, or if their probabilities do not
-// add up to 1.
-func (w Words) Check(k int) ([]Word, error) {
+func (w Words) law(k int) ([]Word, error) {
 	words, total := w.List(k), 0.0
 	for i, word := range words {
 		if len(word.Batches) != w.Length(k) {
