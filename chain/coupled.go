@@ -50,13 +50,13 @@ func (r Registries) Couple(coarse, fine models.Target, s Spec) (*Coupled, error)
 	}
 	half := s
 	half.Params.Step /= 2
-	half.Noise = vectors(func() []float64 {
+	half.Noise = integrators.Replay(func(int) []float64 {
 		x := kept[drawn%len(kept)]
 		drawn++
 		source.Normal(x)
 		return x
 	})
-	s.Noise = vectors(func() []float64 {
+	s.Noise = integrators.Replay(func(int) []float64 {
 		clear(sum)
 		for j, w := range weights[combined%len(weights)] {
 			floats.AddScaled(sum, w, kept[j])
@@ -71,15 +71,6 @@ func (r Registries) Couple(coarse, fine models.Target, s Spec) (*Coupled, error)
 	c.Fine, err = r.New(fine, half)
 	return c, err
 }
-
-// vectors is a noise whose next vector a function returns.
-type vectors func() []float64
-
-// Normal fills dst with the next vector.
-func (next vectors) Normal(dst []float64) { copy(dst, next()) }
-
-// Update carries out u with the next vector.
-func (next vectors) Update(u *integrators.Update) { u.Apply(next()) }
 
 // Counts returns the work of both chains.
 func (c *Coupled) Counts() Counts {
@@ -192,7 +183,7 @@ func noiseEffects(in *integrators.Instance, steps, normals int) [3]*mat.VecDense
 	}
 	for j := range normals {
 		at := 0
-		unit := vectors(func() []float64 { // 1 in place j, else 0
+		unit := integrators.Replay(func(int) []float64 { // 1 in place j, else 0
 			at++
 			if at == j+1 {
 				return []float64{1}

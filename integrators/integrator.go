@@ -125,6 +125,15 @@ type Noise interface {
 	Update(u *Update)
 }
 
+// Replay is a Noise whose next vector, of the length asked for, a function returns.
+type Replay func(length int) []float64
+
+// Normal fills dst with the next vector.
+func (next Replay) Normal(dst []float64) { copy(dst, next(len(dst))) }
+
+// Update carries out u with the next vector, by the plain formulas.
+func (next Replay) Update(u *Update) { u.Apply(next(len(u.R))) }
+
 // The vector operations of a step.
 type (
 	// Coef is a coefficient of a vector: All for every coordinate or, if Each

@@ -2,6 +2,7 @@ package integrators
 
 import (
 	"math"
+	"slices"
 
 	"hambench/usage"
 )
@@ -25,22 +26,6 @@ func (c *counted) HessianVector(hv, theta, v []float64) {
 // Affine is that of the force, which the exact flow reads instead of asking.
 func (c *counted) Affine() *Affine { return needAffine(c.Force).Affine() }
 
-// countedNoise hands out vectors of one fixed number, and counts them.
-type countedNoise struct{ normals int }
-
-func (n *countedNoise) Normal(dst []float64) {
-	n.normals++
-	for i := range dst {
-		dst[i] = 0.5
-	}
-}
-
-func (n *countedNoise) Update(u *Update) {
-	xi := make([]float64, len(u.R))
-	n.Normal(xi)
-	u.Apply(xi)
-}
-
 // CheckNeeds takes an outer step of the integrator in two dimensions. It is a usage error if
 // that takes another number of gradients, Hessian-vector products or normals than its Needs
 // say, by which costs are counted. p has the integrator's own parameters, and says whether the
@@ -57,13 +42,17 @@ func (in Integrator) CheckNeeds(p Params) error {
 	if err != nil {
 		return err
 	}
-	f, n, want := &counted{Force: made.trialForce()}, &countedNoise{}, in.needs(made.Params.Values)
-	made.OuterSteps(made.NewState(), func() Force { return f }, n, 1)
+	f, normals, want := &counted{Force: made.trialForce()}, 0, in.needs(made.Params.Values)
+	noise := Replay(func(length int) []float64 { // vectors of one fixed number
+		normals++
+		return slices.Repeat([]float64{0.5}, length)
+	})
+	made.OuterSteps(made.NewState(), func() Force { return f }, noise, 1)
 	if f.gradients != want.Gradients || f.products != want.HessianVectors ||
-		n.normals != want.Normals {
+		normals != want.Normals {
 		return usage.Errorf("integrator %q takes %d gradients, %d Hessian-vector products and %d "+
 			"normal vectors a step: its Needs say %d, %d and %d", in.Name, f.gradients,
-			f.products, n.normals, want.Gradients, want.HessianVectors, want.Normals)
+			f.products, normals, want.Gradients, want.HessianVectors, want.Normals)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"hambench/integrators"
 )
 
-// replay is a Noise that hands out given numbers, and zeros after the last
+// replay hands out given numbers as a noise's, and zeros after the last
 // of them; it counts what was asked for.
 type replay struct {
 	xi []float64
@@ -22,12 +22,6 @@ func (n *replay) next(count int) []float64 {
 	}
 	return n.xi[from:n.at]
 }
-
-// Normal fills dst with the next numbers.
-func (n *replay) Normal(dst []float64) { copy(dst, n.next(len(dst))) }
-
-// Update carries out u with the next numbers as ξ.
-func (n *replay) Update(u *integrators.Update) { u.Apply(n.next(len(u.R))) }
 
 // remote is a step in another process, which moves many states by one call, and may take
 // several batches.
@@ -61,7 +55,7 @@ func NewTransition(in *integrators.Instance, part integrators.Stepper,
 		return &Transition{in, part, f, e.Normals()}
 	}
 	n := &replay{}
-	part.Step(in.NewState(), f, n)
+	part.Step(in.NewState(), f, integrators.Replay(n.next))
 	return &Transition{in, part, f, n.at}
 }
 
@@ -71,11 +65,12 @@ func (t *Transition) Apply(z, xi [][]float64) {
 	if e, ok := t.part.(remote); ok && len(z) > 0 {
 		e.Steps(z, t.force, xi)
 	} else {
-		state, noise := t.In.NewState(), &replay{}
+		state, given := t.In.NewState(), &replay{}
+		noise := integrators.Replay(given.next)
 		// The state is a view of each in turn.
 		for i, v := range z {
 			t.view(state, v)
-			noise.xi, noise.at = xi[i], 0
+			given.xi, given.at = xi[i], 0
 			t.part.Step(state, t.force, noise)
 		}
 	}
