@@ -52,8 +52,8 @@ const (
 )
 
 // expand finds the coefficients of an error's expansion c₀ + c₁t + c₂t² + …,
-// t = h·fast, from its values at nodes. Several steps next to one another give
-// an interpolation; what leaving out the largest step changes is its bound,
+// t = h·fast, from its values at nodes, the largest step first. Several steps next
+// to one another give an interpolation; what leaving out the largest step changes is its bound,
 // besides what the nodes' own bounds amount to, and it counts only if leaving
 // out one more changes it more. Of the interpolations from a largest step on,
 // the one with the smallest bound is taken, power by power. A bound may be small
@@ -67,8 +67,6 @@ const (
 // on agree by chance, and of many bounds the smallest is taken. So a
 // coefficient has a spread, too (see spreadSafety).
 func expand(nodes []node, fast float64, size func([]float64) float64) []coefficient {
-	nodes = slices.Clone(nodes)
-	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(b.h, a.h) })
 	out := make([]coefficient, mostTerms)
 	for q := range out {
 		units := math.Pow(fast, float64(-q))
@@ -218,6 +216,8 @@ const exactWithin = 1e-6
 // judge turns an expansion into a finding.
 func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 	f := unknown()
+	nodes = slices.Clone(nodes)
+	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(b.h, a.h) }) // the largest first
 	largest := 0.0
 	for _, n := range nodes {
 		e := size(n.signed)
@@ -274,10 +274,8 @@ func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 // gone reports whether a term of an error is not in it at the smallest steps, where it was found by
 // larger ones: a step may do something else below some length.
 func gone(nodes []node, power int, constant float64, size func([]float64) float64) bool {
-	nodes = slices.Clone(nodes)
-	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.h, b.h) })
 	// Higher powers cancel a term at one step, and not at the next.
-	return !slices.ContainsFunc(nodes[:min(2, len(nodes))], func(n node) bool {
+	return !slices.ContainsFunc(nodes[max(0, len(nodes)-2):], func(n node) bool {
 		return size(n.signed)+n.bound >= constant*math.Pow(n.h, float64(power))/2
 	})
 }
@@ -287,8 +285,6 @@ func gone(nodes []node, power int, constant float64, size func([]float64) float6
 // it is at one thirty times as large. Its size is that at the smallest step, and it is as
 // uncertain as it changes over the last three.
 func unfallen(nodes []node, size func([]float64) float64) (c coefficient) {
-	nodes = slices.Clone(nodes)
-	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.h, b.h) })
 	var sizes []float64
 	for _, n := range nodes {
 		sizes = append(sizes, size(n.signed))
@@ -297,11 +293,12 @@ func unfallen(nodes []node, size func([]float64) float64) (c coefficient) {
 		}
 	}
 	last := len(nodes) - 1
-	if last < 2 || nodes[last].h < levelOver*nodes[0].h || sizes[0] < sizes[last]/2 {
+	if last < 2 || nodes[0].h < levelOver*nodes[last].h || sizes[last] < sizes[0]/2 {
 		return coefficient{}
 	}
-	return coefficient{value: nodes[0].signed, size: sizes[0], bound: nodes[0].bound,
-		spread: slices.Max(sizes[:3]) - slices.Min(sizes[:3]) + nodes[0].bound, resolved: true}
+	n, near := nodes[last], sizes[last-2:]
+	return coefficient{value: n.signed, size: sizes[last], bound: n.bound,
+		spread: slices.Max(near) - slices.Min(near) + n.bound, resolved: true}
 }
 
 // levelOver is the ratio of steps over which an error of order 1 falls as much.
