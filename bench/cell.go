@@ -2,8 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,6 +10,7 @@ import (
 	"hambench/integrators"
 	"hambench/integrators/estimators"
 	"hambench/integrators/noise"
+	"hambench/internal/fingerprint"
 	"hambench/oracle"
 	"hambench/usage"
 )
@@ -229,6 +228,5 @@ func digest(v any) string {
 	if err != nil {
 		panic(fmt.Sprintf("bench: no JSON: %v", err)) // only NaN or Inf fields
 	}
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:])
+	return fingerprint.Bytes(b)
 }

@@ -216,8 +216,9 @@ const exactWithin = 1e-6
 // judge turns an expansion into a finding.
 func judge(nodes []node, p markov.Pace, size func([]float64) float64) finding {
 	f := unknown()
+	// The largest step first.
 	nodes = slices.Clone(nodes)
-	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(b.h, a.h) }) // the largest first
+	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(b.h, a.h) })
 	largest := 0.0
 	for _, n := range nodes {
 		e := size(n.signed)

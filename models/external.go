@@ -3,8 +3,6 @@ package models
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hambench/internal/child"
+	"hambench/internal/fingerprint"
 	"hambench/models/datasets"
 	"hambench/usage"
 )
@@ -344,7 +343,7 @@ func (t *external) ask(dst []float64, q modelQuestion, theta []float64) {
 // words of the command name, and those that its answer to hello lists. A listed file
 // that cannot be read is a usage error.
 func (t *external) sources() (string, error) {
-	h := sha256.New()
+	var all []byte
 	// A word that names no readable file, such as an option, adds nothing.
 	words := strings.Fields(t.command)
 	for i, name := range append(words, t.hello.Files...) {
@@ -355,7 +354,7 @@ func (t *external) sources() (string, error) {
 		if err != nil && i >= len(words) { // a word of the command may name no file
 			return "", usage.Errorf("%s: answer to hello: files: %w", t.Name(), err)
 		}
-		h.Write(text)
+		all = append(all, text...)
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return fingerprint.Bytes(all), nil
 }

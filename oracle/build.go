@@ -2,8 +2,6 @@ package oracle
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -16,6 +14,7 @@ import (
 	"hambench/integrators"
 	"hambench/integrators/noise"
 	"hambench/internal/child"
+	"hambench/internal/fingerprint"
 	"hambench/models"
 )
 
@@ -343,8 +342,7 @@ func (b *builder) chainSteps(level, halved int) int64 {
 
 // streamKey is the key of the random streams of a part of the build.
 func (b *builder) streamKey(name string) uint64 {
-	h := sha256.Sum256([]byte(b.key + "/" + name))
-	return noise.KeyOf(hex.EncodeToString(h[:]))
+	return noise.KeyOf(fingerprint.Bytes([]byte(b.key + "/" + name)))
 }
 
 // assemble joins the chains to a reference, with what can be said of it.

@@ -1,12 +1,11 @@
 package oracle
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
 
+	"hambench/internal/fingerprint"
 	"hambench/usage"
 )
 
@@ -60,8 +59,7 @@ func (s Spec) ID() string {
 	if err != nil {
 		panic(fmt.Sprintf("oracle: spec is not JSON: %v", err)) // only NaN or Inf fields
 	}
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:])
+	return fingerprint.Bytes(b)
 }
 
 // check refuses settings that no reference can be made with.

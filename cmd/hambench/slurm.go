@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +12,7 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/slurm"
+	"hambench/internal/fingerprint"
 	"hambench/internal/kernel"
 	"hambench/models/datasets"
 )
@@ -126,8 +125,7 @@ func (r *clusterRun) compose(fs *pflag.FlagSet) error {
 	}
 	// Jobs and folder make the name, and flags that change neither, such as the time limit, do not:
 	// submitted again, a run has the name that it had.
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", bench.Digest(r.plans), out))
-	id := hex.EncodeToString(sum[:])[:8]
+	id := fingerprint.Bytes(fmt.Appendf(nil, "%s\n%s", bench.Digest(r.plans), out))[:8]
 	r.Name, r.Dir, r.Env = "hambench-"+id, filepath.Join(out, "slurm", id), environment()
 
 	r.Command = []string{program, "reproduce"}

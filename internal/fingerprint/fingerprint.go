@@ -1,6 +1,7 @@
 // Package fingerprint digests what a method computes at a few points, so that
 // results can be stored under the numbers that made them: a change of the
-// method that changes numbers changes its digest, any other does not.
+// method that changes numbers changes its digest, any other does not. It also digests
+// bytes, of files and of descriptions.
 package fingerprint
 
 import (
@@ -9,6 +10,12 @@ import (
 	"fmt"
 	"hash"
 )
+
+// Bytes returns the SHA-256 of data in hexadecimal digits.
+func Bytes(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
 
 // Digest collects numbers. They enter with seven significant digits, on which
 // processors with and without fused multiply-adds agree; so digits should not

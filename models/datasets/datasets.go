@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"math"
 
+	"hambench/internal/fingerprint"
 	"hambench/usage"
 )
 
@@ -216,7 +217,7 @@ func (s *Set) digest(train, test []int) string {
 			b = binary.LittleEndian.AppendUint64(b, uint64(x))
 		}
 	}
-	return digest(b)
+	return fingerprint.Bytes(b)
 }
 
 // standardise replaces every feature, and the target of a regression, by (x − m)/s with

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hambench/internal/fingerprint"
 )
 
 // Limits of downloads.
@@ -80,7 +82,7 @@ func (r *Resolver) download(ctx context.Context, f File) ([]byte, error) {
 	for _, u := range f.URLs {
 		data, err := r.network.get(ctx, u)
 		if err == nil {
-			if got := digest(data); got != f.SHA256 {
+			if got := fingerprint.Bytes(data); got != f.SHA256 {
 				err = fmt.Errorf("%s: wrong contents: SHA-256 is %s: want %s", u, got, f.SHA256)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/internal/fingerprint"
 	"hambench/test/mutate"
 	"hambench/usage"
 )
@@ -33,7 +34,7 @@ func fixtures(t testing.TB) (sources []Dataset, files [][][]byte) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.SHA256 = digest(data)
+			f.SHA256 = fingerprint.Bytes(data)
 			of = append(of, data)
 		}
 		files = append(files, of)
@@ -114,7 +115,7 @@ func mutateData(t *testing.T, rng *rand.Rand, n int, sources []Dataset, files []
 				fail(err)
 			}
 		}
-		if same != (digest(mutant) == s.Files[at].SHA256) {
+		if same != (fingerprint.Bytes(mutant) == s.Files[at].SHA256) {
 			fail(errors.New("digest and bytes disagree"))
 		}
 		if same {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 
+	"hambench/internal/fingerprint"
 	"hambench/usage"
 )
 
@@ -65,7 +66,7 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 		return d, usage.Errorf("data set %q: %s: %w", name, path, err)
 	}
 	x, names := t.inputs()
-	d.Digest, d.Target = digest(data), t.columns[t.target].name
+	d.Digest, d.Target = fingerprint.Bytes(data), t.columns[t.target].name
 	d.FeatureNames, d.ClassNames = names, t.classes
 	d.Features, d.Classes, d.Rows = len(names), len(t.classes), len(t.lines)
 	d.TestRows = int(math.Round(cmp.Or(o.TestShare, defaultTestShare) * float64(d.Rows)))

@@ -2,8 +2,6 @@ package datasets
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +10,7 @@ import (
 	"path/filepath"
 
 	"hambench/internal/atomicfile"
+	"hambench/internal/fingerprint"
 	"hambench/usage"
 )
 
@@ -145,7 +144,7 @@ func (d Dataset) local(f File, dirs ...string) (data []byte, path string, err er
 // verify returns an error if a file has another digest than it should have. If the bytes
 // cannot be parsed either, the error is the parser's, which is closer to the cause.
 func (d Dataset) verify(f File, data []byte) error {
-	got := digest(data)
+	got := fingerprint.Bytes(data)
 	if got == f.SHA256 {
 		return nil
 	}
@@ -173,12 +172,6 @@ func keep(dir string, f File, data []byte) error {
 			"want a writable folder (XDG_CACHE_HOME), or %s", dir, err, EnvData)
 	}
 	return nil
-}
-
-// digest returns the SHA-256 of data in hexadecimal digits.
-func digest(data []byte) string {
-	h := sha256.Sum256(data)
-	return hex.EncodeToString(h[:])
 }
 
 // Status is the state of one file of a data set on this machine.

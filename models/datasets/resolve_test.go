@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hambench/internal/fingerprint"
 	"hambench/usage"
 )
 
@@ -26,7 +27,7 @@ func serve(t *testing.T, paths []string, handler http.HandlerFunc) (File, *Resol
 	t.Helper()
 	s := httptest.NewTLSServer(handler)
 	t.Cleanup(s.Close)
-	f := File{Path: "small/data.txt", SHA256: digest(content)}
+	f := File{Path: "small/data.txt", SHA256: fingerprint.Bytes(content)}
 	for _, p := range paths {
 		f.URLs = append(f.URLs, s.URL+p)
 	}
@@ -222,7 +223,7 @@ func TestDataFolderWithWrongFile(t *testing.T) {
 // A program's own entry may leave out where its files can be fetched.
 func TestFileWithoutAddressIsUnavailable(t *testing.T) {
 	d := twoByTwo()
-	d.Files = []File{{Path: "small/data.txt", SHA256: digest(content)}}
+	d.Files = []File{{Path: "small/data.txt", SHA256: fingerprint.Bytes(content)}}
 	_, err := (&Resolver{Registry: Registry{d}, CacheDir: t.TempDir()}).Load(t.Context(), d.Name)
 	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no address is known") {
 		t.Errorf("error %v, want ErrUnavailable", err)
