@@ -464,7 +464,7 @@ func unblosc(data []byte, most int) (out []byte, err error) {
 			if n < length/streams {
 				switch flags >> 5 {
 				case bloscLZ4:
-					body, err = unlz4(body, length/streams)
+					body = unlz4(body, length/streams)
 				case bloscZlib:
 					body, err = codec("zlib").decode(body, length)
 				case bloscZst:
@@ -504,7 +504,7 @@ func unshuffle(b []byte, size int) []byte {
 // unlz4 decodes a block of LZ4 (github.com/lz4/lz4, lz4_Block_format): a token, whose halves
 // are a number of literal bytes and the length of a copy less 4; the literals; and from how far
 // back to copy. The last has literals alone.
-func unlz4(in []byte, length int) ([]byte, error) {
+func unlz4(in []byte, length int) []byte {
 	out := make([]byte, 0, length)
 	// long returns a length whose half of the token is n. If n is 15, the bytes at the start of in
 	// are added to it, up to and including the first that is below 255, and are taken off in.
@@ -530,5 +530,5 @@ func unlz4(in []byte, length int) ([]byte, error) {
 			out = append(out, out[len(out)-back])
 		}
 	}
-	return out, nil
+	return out
 }
