@@ -52,15 +52,23 @@ type average struct {
 	lag                 int // the last of the window, in draws of one chain
 }
 
-// window is the length of the lag window in integrated autocorrelation times (Sokal, 1997).
-const window = 6
+// window is the length of the lag window in integrated autocorrelation times (Sokal, 1997), late
+// by how many of its standard errors the sum of as many further lags again has to be positive for
+// the window to take them in.
+const (
+	window = 6
+	late   = 0.5
+)
 
 // averageOf estimates the integrated autocorrelation time as 1/2 + Σ ρ(t) over the lags up
 // to the first M that is at least window times it, and at least `least`: a score may have a small
-// part that is slow, which a window of its own would miss. The autocovariances are about the mean
-// of all chains, with the number of all values as divisor, so that chains that differ in their
-// means have a long time. The relative variance of the estimate is 2(2M + 1)/n, which is that
-// of n/(2M + 1) degrees of freedom. It overwrites d, which is as long as x.
+// part that is slow, which a window of its own would miss. Where the sum of the next M lags is
+// positive by more than chance, the window becomes twice as long: past the memory of a series of
+// n values with the time τ, a sum over M lags has the variance M(2τ)²/n (Bartlett, 1946). The
+// autocovariances are about the mean of all chains, with the number of all values as divisor, so
+// that chains that differ in their means have a long time. The relative variance of the estimate
+// is 2(2M + 1)/n, which is that of n/(2M + 1) degrees of freedom. It overwrites d, which is as
+// long as x.
 func averageOf(x, d []float64, chains []int, least int) average {
 	n := float64(len(x))
 	a := average{mean: floats.Sum(x) / n, size: n}
@@ -68,21 +76,32 @@ func averageOf(x, d []float64, chains []int, least int) average {
 		d[i] = v - a.mean
 	}
 	variance := floats.Dot(d, d) // times n, as are the sums of products below
-	time, lag := 0.5, 0
-	if variance > 0 { // a constant score has the size of all its values
-		longest := slices.Max(chains)
-		for lag < longest-1 && (lag < least || float64(lag) < window*time) {
-			lag++
-			var sum float64
-			at := 0
-			for _, length := range chains {
-				if lag < length {
-					c := d[at : at+length]
-					sum += floats.Dot(c[:length-lag], c[lag:])
-				}
-				at += length
+	correlation := func(lag int) float64 {
+		var sum float64
+		at := 0
+		for _, length := range chains {
+			if lag < length {
+				c := d[at : at+length]
+				sum += floats.Dot(c[:length-lag], c[lag:])
 			}
-			time += sum / variance
+			at += length
+		}
+		return sum / variance
+	}
+	time, lag := 0.5, 0
+	longest := slices.Max(chains) - 1
+	for more := variance > 0; more; { // a constant score has the size of all its values
+		for lag < longest && (lag < least || float64(lag) < window*time) {
+			lag++
+			time += correlation(lag)
+		}
+		next, slow := min(2*lag, longest), 0.0
+		for t := lag + 1; t <= next; t++ {
+			slow += correlation(t)
+		}
+		more = slow > late*max(1, 2*time)*math.Sqrt(float64(next-lag)/n)
+		if more {
+			time, lag = time+slow, next
 		}
 	}
 	a.lag, a.freedom = lag, max(1, n/float64(2*lag+1))
