@@ -7,7 +7,7 @@ RESULTS  = docs/results
 # The run that the committed results are of.
 PUBLISHED = --profile standard --splits 5
 # Files that $(RESULTS) leaves to the page, for its size.
-ON_THE_PAGE = paths.csv orders.csv \
+ON_THE_PAGE = paths.csv orders.csv svrg-ubu.csv \
 	$(foreach s,orders sms-ubu svrg-ubu quicsort energy-error midpoint-budgets,$s.png $s.txt) \
 	$(foreach s,efficiency crossing psgld-bias learning-psgld sms-coupled,$s.png)
 BIN  := bin/hambench
