@@ -59,7 +59,10 @@ func TestLongCommittedResultsAreThoseOfTheirStore(t *testing.T) {
 	drawn, _ := filepath.Glob(filepath.Join(out, "*.csv"))
 	for _, path := range drawn {
 		name := filepath.Base(path)
-		if _, err := os.Stat(filepath.Join("../../docs/results", name)); err != nil && name != "paths.csv" && name != "orders.csv" { // 600 and 400 kB
+		if slices.Contains([]string{"paths.csv", "orders.csv", "svrg-ubu.csv"}, name) { // 600, 400 and 170 kB
+			continue
+		}
+		if _, err := os.Stat(filepath.Join("../../docs/results", name)); err != nil {
 			t.Errorf("%s is not committed: %v", name, err)
 		}
 	}
