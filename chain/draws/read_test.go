@@ -45,6 +45,16 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 			}
 		}
 	}
+	// The chains that are left of four: their numbers, and what is no number.
+	named := filepath.Join(folder, "v2-none", "posterior", "chain")
+	for _, c := range []struct{ kind, data, first string }{{"<i2", "\x01\x00\x03\x00", "1"}, {"|S2", "a\x00b\x00", "0"}} {
+		metadata := `{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"` + c.kind + `","compressor":null,"fill_value":null,"order":"C","filters":null}`
+		err := errors.Join(os.MkdirAll(named, 0o700), os.WriteFile(filepath.Join(named, ".zarray"), []byte(metadata), 0o600), os.WriteFile(filepath.Join(named, "0"), []byte(c.data), 0o600))
+		side, failed := Read([]string{filepath.Join(folder, "v2-none")}, nil)
+		if err := errors.Join(err, failed); err != nil || !strings.HasPrefix(side.Of[0], "chain "+c.first+" of ") {
+			t.Errorf("coordinates of the type %s: %v, %v", c.kind, side.Of, err)
+		}
+	}
 	both, err := Read([]string{filepath.Join(folder, "v2-none"), filepath.Join(folder, "v3-gzip")}, nil)
 	if err != nil || len(both.Chains) != 4 || both.Gradients != 2800 {
 		t.Errorf("two files: %v, %d chains, %g gradients: want 4, 2800", err, len(both.Chains), both.Gradients)
@@ -85,6 +95,9 @@ func TestOwnDrawsAreReadBack(t *testing.T) {
 			t.Fatalf("%s: %v, %v, %g", format, side.Names, err, side.Gradients)
 		}
 		for c := range header.Chains {
+			if want := fmt.Sprintf("chain %d of %s", c, file); side.Of[c] != want {
+				t.Errorf("a chain is called %s: want %s", side.Of[c], want)
+			}
 			for i := range header.Draws {
 				for j, v := range made(c, i).Theta {
 					if side.Chains[c][j][i] != v {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -162,7 +163,28 @@ func openZarr(folder string, want []string) (compare.Side, error) {
 		return b.side, fmt.Errorf("no array of whole numbers, or of floats of 32 or 64 bits, "+
 			"with the dimensions (chain, draw, …) in %s", inside)
 	}
+	b.side.Of = chainNames(inside, len(b.side.Chains))
 	return b.side, nil
+}
+
+// chainNames are the coordinates of a group's chains as its own readers show them: those of the
+// array chain, which a group with a part of the chains keeps, or 0, 1 … where they are no numbers.
+func chainNames(group string, chains int) (of []string) {
+	at := filepath.Join(group, "chain")
+	var values []float64
+	if m, version, err := readMeta(at); err == nil && slices.Equal(m.Shape, []int{chains}) {
+		if a, err := m.array(version); err == nil && a.kind != 0 && a.encoded == "" {
+			values, _ = a.read(at)
+		}
+	}
+	for c := range chains {
+		name := float64(c)
+		if values != nil {
+			name = values[c]
+		}
+		of = append(of, strconv.FormatFloat(name, 'g', -1, 64))
+	}
+	return of
 }
 
 // drawn reports whether an array holds numbers of draws. One that does not name its dimensions
