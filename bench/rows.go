@@ -254,6 +254,10 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 	if j.Cell.Kernels() == 0 && j.Cell.Friction == 0 {
 		row["friction"] = nil
 	}
+	// How many rows a batch has is known to the model alone.
+	if j.Cell.HasOwnData() && j.Cell.Batches > 1 {
+		row["batch"] = nil
+	}
 	if missing {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/chain"
+	"hambench/models/datasets"
 	"hambench/oracle"
 )
 
@@ -102,6 +103,20 @@ grid = [
 	}
 	if s := rows[0].Source.(Result); s.Cell.Integrator != "mt3" || s.Scores["ess"] != 50 {
 		t.Errorf("source %+v", s)
+	}
+}
+
+// Of a model with data of its own, K is known, and no number of rows.
+func TestABatchOfUnknownRowsHasNoNumber(t *testing.T) {
+	for k, want := range map[int]any{1: math.Inf(1), 5: nil} {
+		row := map[string]any{}
+		cell := Cell{Dataset: datasets.None, Batches: k, BatchSize: 1}
+		if k == 1 {
+			cell.BatchSize = Full
+		}
+		if (Job{Cell: cell}).fill(row, Result{}, true); row["batch"] != want || row["K"] != k {
+			t.Errorf("K = %d: a batch of %v rows, K %v", k, row["batch"], row["K"])
+		}
 	}
 }
 
