@@ -56,7 +56,7 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 	if judged && cells.Where("oracle", bench.Analytic).Len() == cells.Len() {
 		s.shown.Label += " to the posterior"
 	} else if judged {
-		s.shown.Label += " to the oracle"
+		s.shown.Label += " to the reference"
 	}
 	// Settings become the columns that tell their values apart: an integrator's are two.
 	c := chart{
