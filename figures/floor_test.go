@@ -108,7 +108,7 @@ func TestAFloorOfSeveralLinesIsGrey(t *testing.T) {
 	}
 }
 
-// Chains that grew without bound and ended in time have a distance like any; the caption counts
+// Chains that grew without bound to the end have a distance like any; the caption counts
 // them by set.
 func TestCaptionsCountRunawayChains(t *testing.T) {
 	var cells []bench.Cell

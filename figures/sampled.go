@@ -56,7 +56,7 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 	if judged && cells.Where("oracle", bench.Analytic).Len() == cells.Len() {
 		s.shown.Label += " to the posterior"
 	} else if judged {
-		s.shown.Label += " to the reference"
+		s.shown.Label += " to the oracle"
 	}
 	// Settings become the columns that tell their values apart: an integrator's are two.
 	c := chart{
@@ -433,7 +433,7 @@ func runaways(cells *table.Table) (notes []string) {
 		}
 		if n > 0 {
 			notes = append(notes, fmt.Sprintf("Of the chains on %s that stayed finite, %d grew "+
-				"without bound and ended in time (RMSE above %d times the median): their "+
+				"without bound to the end (RMSE above %d times the median): their "+
 				"distances are not those of a stationary law.",
 				set.Get("dataset").Text(), n, beyond))
 		}
