@@ -126,6 +126,9 @@ const (
 	randomDirections = 16
 )
 
+// roundOff is the deviation, in units of the columns', below which a direction is taken not to vary.
+const roundOff = 1e-9
+
 // joint tests what single columns, with the normal scores z, do not show; p is any column's, of
 // which only the chains are used. It returns the worst correlation and the worst direction, and
 // all correlations for the power. Directions mix all columns: their windows are at least as long
@@ -254,6 +257,16 @@ func (t tests) directions(p pooled, z [][]float64, products difference, slow lim
 		}
 		names, all = append(names, fmt.Sprintf("random direction %d", k+1)), append(all, sum)
 	}
+	// Along columns that always go together, and in the distance from a centre that all draws are
+	// equally far from, nothing varies but round-off. A random direction always varies.
+	var kept int
+	for k, x := range all {
+		if mean, sd := stat.PopMeanStdDev(x, nil); sd > roundOff*max(1, math.Abs(mean)) {
+			names[kept], all[kept] = names[k], x
+			kept++
+		}
+	}
+	names, all = names[:kept], all[:kept]
 	n := len(all) * cuts // scale, and a test at each of cuts − 1 values
 	found := make([]Joint, len(all))
 	each(len(all), func(k int) {

@@ -283,3 +283,34 @@ func TestKindsOfTestsShareTheLevel(t *testing.T) {
 		}
 	}
 }
+
+// Columns of which one is a function of the other, such as the probabilities of two classes, leave
+// directions in which nothing varies but round-off: they are not tested, and the report is JSON.
+func TestDirectionsWithoutVariationAreNotTested(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 1))
+	for name, of := range map[string]func() (float64, float64){
+		"equal":            func() (float64, float64) { x := rng.NormFloat64(); return x, x },
+		"almost equal":     func() (float64, float64) { x := rng.NormFloat64(); return x, x + 1e-12*rng.NormFloat64() },
+		"of two classes":   func() (float64, float64) { x := rng.Float64(); return x, 1 - x },
+		"of a coin's toss": func() (float64, float64) { x := float64(rng.IntN(2)); return x, 1 - x },
+	} {
+		var sides [2]Side
+		for s := range sides {
+			a, b := make([]float64, 1000), make([]float64, 1000)
+			for i := range a {
+				a[i], b[i] = of()
+			}
+			sides[s] = Side{Names: []string{"a", "b"}, Chains: [][][]float64{{a, b}}}
+		}
+		r, err := Sides(sides[0], sides[1])
+		if err != nil || r.Verdict != Accepted {
+			t.Errorf("%s: %v, %s: %s", name, err, r.Verdict, r.Why)
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if worst := r.Joint[1].Of; strings.HasPrefix(worst, "principal axis 1,") {
+			t.Errorf("%s: the worst direction is %s", name, worst)
+		}
+	}
+}
