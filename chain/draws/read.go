@@ -100,11 +100,11 @@ func join(all *compare.Side, side compare.Side) error {
 	return nil
 }
 
-// Names of columns: those that number the chains and the draws in files of this program, and of
-// R's posterior; elements of vectors as Stan's CSV and this program's
+// Names of columns: those that number the chains and the draws in files of this program, of R's
+// posterior and of CmdStanPy, whose iter__ and draw__ are left out as sampler's columns; elements of vectors as Stan's CSV and this program's
 // write them, which get the names of posteriordb, theta[1] and x[1,2].
 var (
-	chainNumber = regexp.MustCompile(`(?i)^\.?chain$`)
+	chainNumber = regexp.MustCompile(`(?i)^(\.?chain|chain__)$`)
 	drawNumber  = regexp.MustCompile(`(?i)^\.?(sample|draw|iteration)$`)
 	stanElement = regexp.MustCompile(`^(\w+?)((?:\.\d+)+)$`)
 	ownElement  = regexp.MustCompile(`^theta(\d+)$`)

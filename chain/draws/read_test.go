@@ -131,6 +131,7 @@ func TestFormatsHoldTheSameDraws(t *testing.T) {
 	for file, text := range map[string]string{
 		"own.csv":      "chain,draw,mu,theta0\n0,0,1,3\n1,0,5,7\n0,1,2,4\n1,1,6,8\n",
 		"pandas.csv":   ",chain,mu,theta0\n0,0,1,3\n1,0,2,4\n2,1,5,7\n3,1,6,8\n",
+		"cmdstanpy.csv": ",chain__,mu,theta0\n0,1.0,1,3\n1,1.0,2,4\n2,2.0,5,7\n3,2.0,6,8\n",
 		"stan.csv":     "# model = m\nmu,theta.1,chain\n# Adaptation\n1,3,1\n2,4,1\n5,7,2\n6,8,2\n# Elapsed\n",
 		"d.jsonl":      "{\"chain\":0,\"mu\":1,\"theta\":[3]}\n{\"chain\":0,\"mu\":2,\"theta\":[4]}\n{\"chain\":1,\"mu\":5,\"theta\":[7]}\n{\"chain\":1,\"theta\":[8],\"mu\":6}\n",
 		"d.json":       list,

@@ -83,6 +83,11 @@ def problem(dataset: str, *, to: str | pathlib.Path, split: int = 0, model: str 
 
 def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float]]]:
     """The columns and rows of a chain: a DataFrame's by its names, an array's f0 …, or x[1] … of a posterior."""
+    levels = list(getattr(getattr(chain, "index", None), "names", ()) if hasattr(chain, "columns") else ())
+    if len(levels) > 1 and (more := [str(name) for name in levels if name not in ("chain", "draw", "iteration", "sample")]):
+        raise ValueError(f"chain {i} has rows by {', '.join(more)}: want a row a draw, or the Dataset instead of its DataFrame")
+    if "chain" in levels and "chain" not in chain.columns:
+        chain = chain.reset_index("chain")
     names = [str(c) for c in getattr(chain, "columns", ())]
     rows = chain.to_numpy() if names else chain
     rows = rows.tolist() if hasattr(rows, "tolist") else rows
@@ -94,7 +99,7 @@ def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float]]
         raise ValueError(f"chain {i} has the shape ({', '.join(map(str, shape))}): want a list with one array of (draws, columns) for each chain")
     if not names:
         return [f"f{j}" if group == "predictions" else f"x[{j + 1}]" for j in range(shape[1])], [[float(x) for x in row] for row in rows]
-    kept = [j for j, name in enumerate(names) if group == "posterior" or re.fullmatch(r"f\d+|chain", name)]
+    kept = [j for j, name in enumerate(names) if group == "posterior" or re.fullmatch(r"f\d+|(?i:\.?chain|chain__)", name)]
     return [names[j] for j in kept], [[float(row[j]) for j in kept] for row in rows]
 
 
@@ -122,6 +127,8 @@ def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
     if hasattr(draws, "dims") and not hasattr(draws, "data_vars") and not frame:
         raise TypeError("a DataArray has the draws of one variable: want its Dataset, as array.to_dataset(name=…), or arrays by name")
     groups = None if frame else getattr(draws, "groups", None)  # of ArviZ: a method of InferenceData, a property of DataTree
+    if groups is not None and len(getattr(draws, "data_vars", ())) > 0:  # a group of a DataTree, not its root
+        draws, groups = draws.dataset, None
     if groups is not None and not hasattr(draws, group):
         raise ValueError(f"no group {group}: the object has {', '.join(groups() if callable(groups) else groups)}")
     if groups is not None or hasattr(draws, "data_vars") and not frame:

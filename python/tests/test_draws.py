@@ -112,6 +112,23 @@ def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
     assert exchanged.verdict == "undecided" and "is the array (chain, draw)?" in exchanged.why
 
 
+def test_frames_and_groups_keep_their_chains():
+    numbers = np.random.default_rng(3).normal(size=(2, 3, 400))
+    first, last = (xr.Dataset({"x": (("chain", "draw"), n)}) for n in (numbers[:, :2].reshape(2, 800)[:, :400], numbers[:, 2]))
+    plain = hambench.judge(first, reference=last)
+    frame = first.to_dataframe()  # its index has the chains
+    stan = frame.reset_index().rename(columns={"chain": "chain__", "draw": "iter__"})  # as CmdStanPy's draws_pd
+    for draws in (frame, frame.reset_index(), stan, xr.DataTree.from_dict({"posterior": first}).posterior):
+        judged = hambench.judge(draws, reference=last)
+        assert judged.data["draws"] == plain.data["draws"] and judged.data["draws"]["chains"] == 2
+    twice = first.isel(chain=[0, 0]).to_dataframe()
+    twice.index = frame.index
+    with pytest.raises(hambench.HambenchError, match="hold the same draws"):
+        hambench.judge(twice, reference=last)
+    with pytest.raises(ValueError, match="chain 0 has rows by d: want a row a draw"):
+        hambench.judge(first.expand_dims(d=2, axis=-1).to_dataframe(), reference=last)
+
+
 def test_a_wrong_value_and_a_wrong_chain_are_seen(folder, tree):
     other = pd.read_csv(folder / "draws.csv")
     other.loc[other.chain == 2, "chain"] = 9  # sorts behind chain 3
