@@ -209,6 +209,9 @@ func (f *File) completeClaims(s section) {
 		case ratio && len(c.Over) == 0:
 			c.fail(errors.New("a ratio has no over: want over = {column = value, …}, " +
 				"what it divides by"))
+		case ratio && overlap(c.Where, c.Over):
+			c.at("over").fail(errors.New("selects rows that where selects, too, which would be " +
+				"divided by themselves: want other values in where"))
 		case !ratio && len(c.Over) > 0:
 			c.at("over").fail(fmt.Errorf("is of %s alone: leave it out",
 				strings.Join(ratios, " and ")))
@@ -220,6 +223,17 @@ func (f *File) completeClaims(s section) {
 		}
 		s.err = cmp.Or(s.err, c.err) // of a claim that the base states
 	}
+}
+
+// overlap reports whether rows of where may have all values of over.
+func overlap(where, over map[string][]any) bool {
+	for column, values := range over {
+		shared := func(v any) bool { return slices.Contains(values, v) }
+		if at, stated := where[column]; stated && !slices.ContainsFunc(at, shared) {
+			return false
+		}
+	}
+	return true
 }
 
 // dataClaims are the file's claims.
