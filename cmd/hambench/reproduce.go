@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -277,6 +278,13 @@ func writeTo(path string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return err
+	}
+	// A link keeps its place, and a device or a pipe, such as /dev/stdout, is no file to replace.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Type()&^os.ModeDir != 0 {
+		return os.WriteFile(path, b.Bytes(), 0o600) // which exists
 	}
 	return atomicfile.Write(path, b.Bytes())
 }
