@@ -133,12 +133,18 @@ def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
         raise ValueError(f"no group {group}: the object has {', '.join(groups() if callable(groups) else groups)}")
     if groups is not None or hasattr(draws, "data_vars") and not frame:
         of = getattr(draws, group) if groups is not None else draws
-        of = getattr(of, "dataset", of)
+        of = of.dataset if hasattr(of, "subtree") else of  # a DataTree's; an attribute of a Dataset may have that name
         if group == "predictions":
-            values = of["f"].values
-            draws = values.reshape(*values.shape[:2], -1)
+            if "f" not in of:
+                raise ValueError(f"no variable f in the predictions: there is {', '.join(map(str, of.data_vars))}")
+            draws = {"f": of["f"].transpose("chain", "draw", ...).values}
         else:
             draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiubc"}
+    if isinstance(draws, Mapping) and group == "predictions" and "f" in draws:  # as sample(predictions=True) returns them
+        import numpy as np
+
+        values = np.asarray(draws["f"], dtype=float)
+        draws = list(values.reshape(*values.shape[:2], -1)) if values.ndim > 2 else draws
     if isinstance(draws, (str, pathlib.Path)) or frame:
         draws = [draws]
     chains = _named(draws) if isinstance(draws, Mapping) else draws
