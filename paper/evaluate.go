@@ -570,10 +570,11 @@ func (x *evaluation) compared() (lines [][]table.Pair) {
 // accuracy: they are counted as statements about stability, which the statistics worse
 // and diverged decide by.
 func (x *evaluation) pairs() (pairs []table.Pair) {
-	var alone, others int
+	var alone, others, matched int
 	for _, line := range x.compared() {
 		var kept []table.Pair
 		for _, p := range line {
+			matched += p.Left.Len()
 			switch left, right := anyDiverged(p.Left), anyDiverged(p.Right); {
 			case left && !right:
 				alone++
@@ -587,6 +588,9 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 			}
 		}
 		pairs = append(pairs, kept...)
+	}
+	if left := x.selected.Len() - matched; x.ID != "" && left > 0 {
+		x.count("rows without a counterpart at the same step and all else, left out", left)
 	}
 	a, b := x.sides()
 	// Exact errors of a chain without a stationary law are NaN, and not counted here.
