@@ -129,16 +129,18 @@ def test_frames_and_groups_keep_their_chains():
         hambench.judge(first.expand_dims(d=2, axis=-1).to_dataframe(), reference=last)
 
 
-def test_draws_of_the_program_are_judged_in_every_form():
-    chain = {"dataset": "linear", "integrator": "baoab", "h": 0.05, "samples": 40, "chains": 2}
+def test_draws_of_the_program_are_judged_in_every_form(tmp_path):
+    (tmp_path / "line.csv").write_text("\n".join(["x,y", *(f"{i % 7},{i % 7 + i % 3}" for i in range(40))]))
+    data = {"dataset": str(tmp_path / "line.csv"), "noise": 0.3, "model": "linear"}
+    chain = data | {"integrator": "baoab", "h": 0.05, "samples": 40, "chains": 2}
     tree, other = hambench.sample(**chain, arviz=True), hambench.sample(**chain, seed=7, arviz=True)
-    want = hambench.judge(tree, dataset="linear").data["draws"]
+    want = hambench.judge(tree, **data).data["draws"]
     for draws in (hambench.sample(**chain, predictions=True), tree.predictions, tree.predictions.to_dataset()):
-        assert hambench.judge(draws, dataset="linear").data["draws"] == want
+        assert hambench.judge(draws, **data).data["draws"] == want
     # An attribute of these draws has the name dataset.
     assert hambench.judge(tree.posterior.to_dataset(), reference=other).data == hambench.judge(tree, reference=other).data
     with pytest.raises(ValueError, match="no variable f in the predictions: there is theta"):
-        hambench.judge(tree.posterior, dataset="linear")
+        hambench.judge(tree.posterior, **data)
 
 
 def test_a_wrong_value_and_a_wrong_chain_are_seen(folder, tree):
