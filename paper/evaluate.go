@@ -78,6 +78,7 @@ type evaluation struct {
 	values    map[string]*replicate   // what was added, by name
 	scale     func(x float64) float64 // of a mean, to how people read it
 	missing   int                     // cells without a result
+	unpaired  int                     // rows that a ratio has no counterpart of
 	left      map[string]splitsOf     // chains that were left out, by the reason
 	stability []Number                // counts of chains that diverged
 	read      []*table.Table          // rows that were selected, of either side of a ratio
@@ -206,6 +207,11 @@ func (x *evaluation) finish(f Finding) Finding {
 func (x *evaluation) remarks() (text string) {
 	if x.missing > 0 {
 		text = fmt.Sprintf(" %d cells have no result yet.", x.missing)
+	}
+	// Built-in claims select such rows by design; an author of a study may have expected pairs.
+	if x.unpaired > 0 && x.ID != "" {
+		text += fmt.Sprintf(" %d of %d rows have no counterpart at the same step and all else, and "+
+			"are left out.", x.unpaired, x.selected.Len())
 	}
 	reasons := []string{failedReference, coarseReference, uncheckedChains, unknownError}
 	for _, reason := range reasons {
@@ -589,9 +595,7 @@ func (x *evaluation) pairs() (pairs []table.Pair) {
 		}
 		pairs = append(pairs, kept...)
 	}
-	if left := x.selected.Len() - matched; x.ID != "" && left > 0 {
-		x.count("rows without a counterpart at the same step and all else, left out", left)
-	}
+	x.unpaired = x.selected.Len() - matched
 	a, b := x.sides()
 	// Exact errors of a chain without a stationary law are NaN, and not counted here.
 	switch {

@@ -598,6 +598,25 @@ func TestRatiosAreOfPairs(t *testing.T) {
 	}
 }
 
+// Rows that a ratio cannot use, since nothing stands at their step, are counted for who wrote it.
+func TestRowsWithoutACounterpartAreCounted(t *testing.T) {
+	rows := madeUp()
+	for i := range 5 {
+		set := fmt.Sprint("set", i)
+		chainRow(rows, set, 1, "new", 0.1, 0.3, nil)
+		chainRow(rows, set, 1, "old", 0.1, 0.2, nil)
+		chainRow(rows, set, 1, "new", 0.2003, 0.6, nil)
+		chainRow(rows, set, 1, "old", 0.2, 0.2, nil)
+	}
+	f := decideBy(bench.DataClaim{
+		ID: "mine", Statistic: bench.RatioStatistic, Of: "ks", Between: limits(1, 2), Level: 0.99,
+		Where: map[string][]any{"integrator": {"new"}}, Over: map[string][]any{"integrator": {"old"}},
+	}, rows)
+	if want := "5 of 10 rows have no counterpart at the same step and all else, and are left out."; f.Verdict != Confirmed || !strings.HasPrefix(f.Detail, want) {
+		t.Errorf("%s, %q: want confirmed, %q", f.Verdict, f.Detail, want)
+	}
+}
+
 // An error that is not above its resolution is 0: it is smaller than any that is, and a
 // ratio of two of them says nothing.
 func TestErrorsBelowTheirResolutionAreZero(t *testing.T) {

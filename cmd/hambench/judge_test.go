@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -15,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -491,30 +489,5 @@ func TestJudgeStatesNothingThatTheDrawsDoNotHold(t *testing.T) {
 	}
 	if _, stdout, _ := call(t, "judge", "--reference", "ref.csv", "few.csv", "--json"); strings.Contains(stdout, "effective") {
 		t.Errorf("sizes that were not computed: %s", stdout)
-	}
-}
-
-// A page that is asked for at a pipe or behind a link leaves both where they are.
-func TestAPageReplacesNeitherPipesNorLinks(t *testing.T) {
-	dir := t.TempDir()
-	pipe, link, behind := filepath.Join(dir, "pipe"), filepath.Join(dir, "page.html"), filepath.Join(dir, "behind.html")
-	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(behind, nil, 0o600), os.Symlink(behind, link)); err != nil {
-		t.Fatal(err)
-	}
-	read := make(chan string, 1)
-	go func() {
-		text, _ := os.ReadFile(pipe)
-		read <- string(text)
-	}()
-	for path, kind := range map[string]os.FileMode{pipe: os.ModeNamedPipe, link: os.ModeSymlink} {
-		if err := writeTo(path, func(w io.Writer) error { _, err := io.WriteString(w, "page"); return err }); err != nil {
-			t.Error(err)
-		}
-		if info, err := os.Lstat(path); err != nil || info.Mode()&kind == 0 {
-			t.Fatalf("%s was replaced by a file (%v)", path, err)
-		}
-	}
-	if text, err := os.ReadFile(behind); string(text) != "page" || <-read != "page" {
-		t.Errorf("behind the link is %q (%v)", text, err)
 	}
 }
