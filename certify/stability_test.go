@@ -224,3 +224,39 @@ func TestEveryStepBelowTheLargestIsStable(t *testing.T) {
 		})
 	}
 }
+
+// TestLargestStableStepBelowIslands holds the largest stable step to narrow intervals of the step
+// in which second moments grow, and in the last case the mean, above which steps are stable again.
+// Radii at their middles are those of another program.
+func TestLargestStableStepBelowIslands(t *testing.T) {
+	tests := []struct {
+		integrator, scheme string
+		batches            int
+		spread, friction   float64
+		unstable, radius   float64
+	}{
+		{"exact", "replacement", 2, 0.9, 0.400539, 1.5, 1.00064},
+		{"exact", "reshuffle", 3, 0.9, 0.280102, 1.0876, 1.0023},
+		{"exact", "symmetric", 2, 0.9, 0.434374, 1.774, 1.0030},
+		{"leapfrog", "symmetric", 2, 0.4, 0.244182, 1.3191, 1.0009}, // of the mean
+	}
+	for _, tt := range tests {
+		t.Run(tt.integrator+" "+tt.scheme, func(t *testing.T) {
+			t.Parallel()
+			p := &Problem{Name: "pair", Kind: Gaussian, Friction: tt.friction}
+			for i := range tt.batches {
+				at := 2*float64(i)/float64(tt.batches-1) - 1
+				p.gaussian = append(p.gaussian,
+					newAffineForce([]float64{1 + at*tt.spread}, []float64{0}))
+			}
+			row := answersOf(t, Options{Problem: p, Stability: true,
+				Steps: []float64{tt.unstable}}, tt.integrator, tt.scheme)
+			if row.Radii == nil || !(math.Abs(float64(row.Radii[0])-tt.radius) < 1e-3) {
+				t.Errorf("radii at step %v: %v, want %v", tt.unstable, row.Radii, tt.radius)
+			}
+			if h := float64(*row.StableStep); !(h < tt.unstable && h > 0.9*tt.unstable) {
+				t.Errorf("stable up to %v, want a little less than %v", h, tt.unstable)
+			}
+		})
+	}
+}

@@ -17,6 +17,8 @@ const (
 	narrowest = 1e-4
 	// perPhase is the largest phase of the fastest rate between steps that are tried.
 	perPhase = 0.4
+	// perLook is that phase between steps at which second moments are looked at.
+	perLook = 0.2
 	// farthest is the largest step, over the fastest rate's time, at which tongues are looked
 	// for: integrators that are stable beyond are exact flows.
 	farthest = 16
@@ -24,6 +26,12 @@ const (
 	// rate's time: a wave of that length to 10⁻¹².
 	tongueNodes = 12
 )
+
+// Where the batches come in random orders, or are drawn independently, second moments may grow
+// where the mean does not: in wide intervals of the step, where the spectrum of the differences has
+// its peaks at twice a mode's frequency. A peak of the spectrum of L batches is about 1/L wide, and
+// the friction need not be low. What repeats in the orders makes narrower ones, where the mean has a
+// peak, too, however low that is.
 
 // radiusAt is the spectral radius of a period at a step.
 type radiusAt struct{ h, radius float64 }
@@ -42,20 +50,43 @@ func (s *Search) belowTongues(limit float64) (float64, error) {
 	unit, length := 1/s.pace.Fast, float64(g.Kernels)
 	ratio := max(s.pace.Damping/s.pace.Fast, narrowest) / (2 * perTongue)
 	top := min(limit, farthest*unit)
-	var last [3]radiusAt // of steps that were tried, in their order
-	for from, to := 2*unit/length, 0.0; from < top; from = to {
+	var mean, square [3]radiusAt // of steps that were tried, in their order, and of looks
+	look := 0.0                  // the step of the next look
+	first := 2 * unit / length
+	start := first
+	if g.Random {
+		start /= 4
+	}
+	for from, to := start, 0.0; from < top; from = to {
 		to = min(2*from, from+2*unit, top)
 		between, err := s.between(from, to)
 		if err != nil {
 			return limit, err
 		}
-		for h := from; h < to; h += min(h*ratio, perPhase*unit/length, h/stepsPerOctave) {
+		stride := func(h float64) float64 {
+			if h < first { // phases meet nowhere
+				return perLook * unit / length
+			}
+			return min(h*ratio, perPhase*unit/length, h/stepsPerOctave)
+		}
+		for h := from; h < to; h += stride(h) {
 			g, err := between(h).Radius(s.ctx, s.scheme, true)
 			if err != nil {
 				return limit, err
 			}
-			last = [3]radiusAt{last[1], last[2], {h, g.Radius}}
-			found, ok := s.unstable(last, between, s.pace.Damping*length*h/2)
+			mean = [3]radiusAt{mean[1], mean[2], {h, g.Radius}}
+			last, friction := mean, s.pace.Damping*length*h/2
+			found, ok := s.unstable(mean, between, friction)
+			if !ok && g.Random && h >= look {
+				if g, err = between(h).Radius(s.ctx, s.scheme, false); err != nil {
+					return limit, err
+				}
+				square, look = [3]radiusAt{square[1], square[2], {h, g.Radius}}, h+perLook*unit/length
+				last = square
+				if found, ok = h, g.Radius > 1; !ok && square[0].h > 0 {
+					found, ok = s.highest(square, between, friction)
+				}
+			}
 			if !ok {
 				continue
 			}
@@ -84,26 +115,40 @@ func (s *Search) edge(high, by float64, err error) (float64, error) {
 	return s.halved(max(low, 0), high)
 }
 
-// unstable looks for a step without a law at the last of three steps, or where the middle one has
-// the largest radius: there it looks closer, if what is missing from 1 is a small part of what
-// friction takes away in a period, or where second moments grow faster than the mean.
+// unstable looks for a step without a law at the last of three steps, or where the mean of the
+// middle one has the largest radius: there it looks closer, or at second moments, if these may
+// grow faster.
 func (s *Search) unstable(last [3]radiusAt, between func(h float64) Chain,
 	friction float64) (h float64, ok bool) {
 	if last[2].radius > 1 {
 		return last[2].h, true
 	}
-	low, at, high := last[0].h, last[1].h, last[2].h
-	most := last[1].radius
-	peak := low > 0 && most > last[0].radius && most >= last[2].radius
-	if !peak || most < 1-friction/2 {
+	if !(last[0].h > 0 && last[1].radius > last[0].radius && last[1].radius >= last[2].radius) {
 		return 0, false
 	}
-	radius := func(h float64) (growth Growth) {
-		growth, _ = between(h).Radius(s.ctx, s.scheme, false)
-		return growth
+	g, _ := between(last[1].h).Radius(s.ctx, s.scheme, false)
+	if g.Radius > 1 {
+		return last[1].h, true
 	}
-	if g := radius(at); g.Random || g.Radius > 1 { // one look at second moments
-		return at, g.Radius > 1
+	if g.Random {
+		for i := range last {
+			if i != 1 {
+				side, _ := between(last[i].h).Radius(s.ctx, s.scheme, false)
+				last[i].radius = side.Radius
+			}
+		}
+		last[1].radius = g.Radius
+	}
+	return s.highest(last, between, friction)
+}
+
+// highest looks for a step without a law about the middle one of three, where that has the largest
+// radius and what is missing from 1 is a small part of what friction takes away in a period.
+func (s *Search) highest(last [3]radiusAt, between func(h float64) Chain,
+	friction float64) (h float64, ok bool) {
+	low, at, high, most := last[0].h, last[1].h, last[2].h, last[1].radius
+	if !(most > last[0].radius && most >= last[2].radius) || most < 1-friction/2 {
+		return 0, false
 	}
 	// A maximum, by golden sections; radii are known to 10⁻¹⁴ at best.
 	const golden = 0.3819660112501051
@@ -112,7 +157,7 @@ func (s *Search) unstable(last [3]radiusAt, between func(h float64) Chain,
 		if at-low > high-at {
 			next = at - golden*(at-low)
 		}
-		g := radius(next)
+		g, _ := between(next).Radius(s.ctx, s.scheme, false)
 		if g.Radius > 1 {
 			return next, true
 		}
