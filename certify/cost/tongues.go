@@ -28,10 +28,10 @@ const (
 )
 
 // Where the batches come in random orders, or are drawn independently, second moments may grow
-// where the mean does not: in wide intervals of the step, where the spectrum of the differences has
-// its peaks at twice a mode's frequency. A peak of the spectrum of L batches is about 1/L wide, and
-// the friction need not be low. What repeats in the orders makes narrower ones, where the mean has a
-// peak, too, however low that is.
+// where the mean does not: in wide intervals of the step, where the spectrum of the differences
+// has its peaks at twice a mode's frequency. A peak of the spectrum of L batches is about 1/L
+// wide, and the friction need not be low. What repeats in the orders makes narrower ones, where
+// the mean has a peak, too, however low that is.
 
 // radiusAt is the spectral radius of a period at a step.
 type radiusAt struct{ h, radius float64 }
