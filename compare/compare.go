@@ -177,7 +177,8 @@ type Column struct {
 	// What Location and Scale are made of: the power, the sizes of the report and the lag
 	// windows of the joint tests need it.
 	location, scale difference
-	coarse          bool // of few values, whose deviation does not change by itself
+	coarse          bool    // of few values, whose deviation does not change by itself
+	rounding        float64 // variance that it adds on one side (see pooled.rounding)
 	stray           stray
 }
 

@@ -79,6 +79,7 @@ func (t tests) column(name string, p pooled) (c Column, z []float64) {
 	}
 	c.ReferenceMean, c.ReferenceSD = meanSD(p.x[:p.split])
 	c.Mean, c.SD = meanSD(p.x[p.split:])
+	c.rounding = p.rounding(min(c.ReferenceSD, c.SD))
 	n := t.columns * (cuts - 1) // tests of shape, at every cut of every column
 	for k, d := range s.shape {
 		c.Curve = append(c.Curve, Point{s.at[k], s.share[k], d.value, min(d.width(t.level(n)), 1)})
@@ -126,8 +127,46 @@ const (
 	randomDirections = 16
 )
 
-// roundOff is the deviation, in units of the columns', below which a direction is taken not to vary.
-const roundOff = 1e-9
+// What varies little more than by rounding is not compared: neither the correlation of columns that
+// nearly always go together, nor an axis along which draws hardly vary.
+const (
+	// roundOff is the deviation, in units of the columns', below which a direction is taken not to
+	// vary.
+	roundOff = 1e-9
+	// aboveRounding is how many times the variance of a combination of columns is to be what
+	// rounding adds to that of one side. At that many, it makes the deviation 0.5 % larger.
+	aboveRounding = 100
+)
+
+// rounding is the variance that a coarser rounding of one side's values adds, in units of the
+// square of a deviation: that of float32, or of six digits, beside double precision. Where both
+// sides are whole numbers, or rounded alike, that is 0.
+func (p pooled) rounding(sd float64) float64 {
+	const least = roundOff * roundOff / aboveRounding
+	if sd == 0 {
+		return least
+	}
+	ref, own := spacing(p.x[:p.split])/sd, spacing(p.x[p.split:])/sd
+	return max(math.Abs(ref*ref-own*own)/12, least)
+}
+
+// spacing is the smallest distance between two values, of that half of them which is farther from
+// 0, where numbers of so many digits are farther apart; if these are equal, of the largest two. It
+// is 0 if all are as far from 0.
+func spacing(x []float64) float64 {
+	sizes := make([]float64, len(x))
+	for i, v := range x {
+		sizes[i] = math.Abs(v)
+	}
+	slices.Sort(sizes)
+	var least float64
+	for i := len(sizes) - 1; i > 0 && (i > len(sizes)/2 || least == 0); i-- {
+		if d := sizes[i] - sizes[i-1]; d > 0 && (d < least || least == 0) {
+			least = d
+		}
+	}
+	return least
+}
 
 // joint tests what single columns, with the normal scores z, do not show; p is any column's, of
 // which only the chains are used. It returns the worst correlation and the worst direction, and
@@ -143,7 +182,7 @@ func (t tests) joint(p pooled, z [][]float64, columns []Column) (worst []Joint,
 	slices.Sort(ofOwn)
 	slow := limits{limit{lag: ofRef[len(ofRef)/2]}, limit{lag: ofOwn[len(ofOwn)/2]}}
 	correlation, pairs := t.correlations(p, z, columns)
-	return []Joint{correlation, t.directions(p, z, median(pairs), slow)}, pairs
+	return []Joint{correlation, t.directions(p, z, columns, median(pairs), slow)}, pairs
 }
 
 // correlations compares the correlations of two columns' normal scores: of all pairs or, with
@@ -177,7 +216,8 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 		products := p.like(make([]float64, len(p.x)))
 		for k := first[a]; k < first[a+1]; k++ {
 			b := pairs[k].b
-			p.correlated(products.x, [2][]float64{z[a], z[b]},
+			rounding := (columns[a].rounding + columns[b].rounding) / 2
+			p.correlated(products.x, [2][]float64{z[a], z[b]}, rounding,
 				[2][2]float64{centres[a], centres[b]}, [2][2]float64{scales[a], scales[b]})
 			of, in := columns[a].location.lags(), columns[b].location.lags()
 			all[k] = products.compare(limits{limit{lag: min(of.ref.lag, in.ref.lag)},
@@ -195,9 +235,10 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 // and side: with both columns in units of their own side's deviation about its own mean, u and v,
 // the scores uv − ρ(u² + v²)/2, where ρ is the mean of all uv. Their mean is the side's correlation
 // less ρ, and their variance that of the estimated correlation, to first order: so shifts and
-// deviations of single columns are no differences. Where one does not vary on a side, or both
-// always go together, there is nothing to compare but round-off: the scores are 0.
-func (p pooled) correlated(scores []float64, z [2][]float64, centres, scales [2][2]float64) {
+// deviations of single columns are no differences. Where one does not vary on a side, or both go
+// together as far as rounding lets them, there is nothing to compare: the scores are 0.
+func (p pooled) correlated(scores []float64, z [2][]float64, rounding float64,
+	centres, scales [2][2]float64) {
 	clear(scores)
 	if min(scales[0][0], scales[0][1], scales[1][0], scales[1][1]) == 0 {
 		return
@@ -218,7 +259,7 @@ func (p pooled) correlated(scores []float64, z [2][]float64, centres, scales [2]
 	}
 	store(0)
 	rho := stat.Mean(scores, nil)
-	if 1-math.Abs(rho) < 1e-9 {
+	if 1-math.Abs(rho) < max(roundOff, aboveRounding*rounding) {
 		clear(scores)
 		return
 	}
@@ -228,15 +269,18 @@ func (p pooled) correlated(scores []float64, z [2][]float64, centres, scales [2]
 // directions compares the laws of linear combinations of the whitened columns, and that of the
 // distance from their centre: each in scale and shape. Whitening uses both sides, in
 // proportion to the effective sizes of products, so that it suits neither better.
-func (t tests) directions(p pooled, z [][]float64, products difference, slow limits) Joint {
+func (t tests) directions(p pooled, z [][]float64, columns []Column, products difference,
+	slow limits) Joint {
 	var names []string
 	var all [][]float64
 	least := min(products.own.size, products.ref.size)
 	if len(z) <= wholeColumns && float64(perAxis*len(z)) <= least {
-		z = whitened(p, z, products.own.size, products.ref.size)
-		for k, x := range z {
-			names, all = append(names, fmt.Sprintf("principal axis %d", k+1)), append(all, x)
+		for k, x := range whitened(p, z, columns, products.own.size, products.ref.size) {
+			if x != nil {
+				names, all = append(names, fmt.Sprintf("principal axis %d", k+1)), append(all, x)
+			}
 		}
+		z = slices.Clone(all)
 	}
 	radius := make([]float64, len(p.x))
 	for _, x := range z {
@@ -257,8 +301,9 @@ func (t tests) directions(p pooled, z [][]float64, products difference, slow lim
 		}
 		names, all = append(names, fmt.Sprintf("random direction %d", k+1)), append(all, sum)
 	}
-	// Along columns that always go together, and in the distance from a centre that all draws are
-	// equally far from, nothing varies but round-off. A random direction always varies.
+	// In the distance from a centre that all draws are equally far from nothing varies but
+	// round-off, and along columns that always go together, if there are too few draws for axes.
+	// A random direction always varies.
 	var kept int
 	for k, x := range all {
 		if mean, sd := stat.PopMeanStdDev(x, nil); sd > roundOff*max(1, math.Abs(mean)) {
@@ -291,8 +336,9 @@ func (t tests) directions(p pooled, z [][]float64, products difference, slow lim
 
 // whitened returns the coordinates of z along the principal axes of the pooled covariance,
 // in units of their deviations. The covariance has a share of the identity added that
-// falls with the number of effective draws.
-func whitened(p pooled, z [][]float64, own, ref float64) [][]float64 {
+// falls with the number of effective draws. Axes along which little varies but what rounding adds
+// are nil, but for the one along which most does.
+func whitened(p pooled, z [][]float64, columns []Column, own, ref float64) [][]float64 {
 	n := len(z)
 	weight := make([]float64, len(p.x))
 	// A side's draws together weigh as much as its effective size.
@@ -323,12 +369,18 @@ func whitened(p pooled, z [][]float64, own, ref float64) [][]float64 {
 	values := e.Values(nil)
 	out := make([][]float64, n)
 	each(n, func(k int) {
-		out[k] = make([]float64, len(p.x))
+		along := make([]float64, len(p.x))
+		var rounding float64
 		for j, x := range z {
 			w := axes.At(j, k) / math.Sqrt(values[k])
+			rounding += w * w * columns[j].rounding
 			for i, v := range x {
-				out[k][i] += w * v
+				along[i] += w * v
 			}
+		}
+		// Values of the covariance ascend.
+		if k == n-1 || stat.PopVariance(along, nil) > aboveRounding*rounding {
+			out[k] = along
 		}
 	})
 	return out

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -311,6 +312,49 @@ func TestDirectionsWithoutVariationAreNotTested(t *testing.T) {
 		}
 		if worst := r.Joint[1].Of; strings.HasPrefix(worst, "principal axis 1,") {
 			t.Errorf("%s: the worst direction is %s", name, worst)
+		}
+		if slices.ContainsFunc(r.Power, func(p Power) bool { return strings.Contains(p.Of, "correlation") }) {
+			t.Errorf("%s: the power of a test that was not made: %v", name, r.Power)
+		}
+	}
+}
+
+// A quantity beside the same with a large number added, as an intercept and its centred form are,
+// is rounded more coarsely. Where that happens on one side alone, in float32 or with six digits, no
+// difference of the laws is seen in it. A difference that is larger than rounding still is.
+func TestSidesOfDifferentDigitsAreOfOneLaw(t *testing.T) {
+	digits := map[string]func(x float64) float64{
+		"double":  func(x float64) float64 { return x },
+		"float32": func(x float64) float64 { return float64(float32(x)) },
+		"six digits": func(x float64) float64 {
+			v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		},
+	}
+	side := func(seed uint64, apart float64, round func(float64) float64) Side {
+		rng := rand.New(rand.NewPCG(seed, 24))
+		s := Side{Names: []string{"mu", "centred", "level"}, Chains: [][][]float64{make([][]float64, 3)}}
+		for range 1000 {
+			a := 0.3 * rng.NormFloat64()
+			for j, x := range []float64{rng.NormFloat64(), a, a + 2015 + apart*rng.NormFloat64()} {
+				s.Chains[0][j] = append(s.Chains[0][j], round(x))
+			}
+		}
+		return s
+	}
+	for of, round := range digits {
+		for beside, other := range digits {
+			r, err := Sides(side(1, 0, round), side(2, 0, other))
+			if err != nil || r.Verdict != Accepted {
+				t.Errorf("%s beside %s: %v, %s: %s", of, beside, err, r.Verdict, r.Why)
+			}
+		}
+		r, err := Sides(side(3, 0.06, digits["double"]), side(4, 0.09, round))
+		if err != nil || r.Verdict != Refused {
+			t.Errorf("another width, with %s: %v, %s: want refused", of, err, r.Verdict)
 		}
 	}
 }
