@@ -276,6 +276,8 @@ func (c *placedClaim) readOf(rows *table.Table) error {
 	switch share := c.Statistic == ShareStatistic; {
 	case err != nil:
 		return err
+	case slices.ContainsFunc(declared, func(s Setting) bool { return s.Column == c.Of }):
+		return fmt.Errorf("is %q: a setting is what a chain was told, no result", name)
 	case share && kind != table.Truth:
 		return fmt.Errorf("is %q: a share is of a column that is true or false: diverged, %s "+
 			"or pass", name, RightColumn)
@@ -316,7 +318,12 @@ func (c *placedClaim) readRows(key string, rows *table.Table,
 		for _, v := range values {
 			v, e := claimValue(v, kind)
 			if at := known[column]; e == nil && len(at) > 0 && !slices.Contains(at, tableValue(v)) {
-				e = fmt.Errorf("no row of the study has %v: want one of %v", v, at)
+				infinite := "inf" // as files have it
+				if column == "batch" {
+					infinite = "full"
+				}
+				e = fmt.Errorf("no row of the study has %v: want one of %s", v,
+					strings.ReplaceAll(fmt.Sprint(at), "+Inf", infinite))
 			}
 			err = cmp.Or(err, e)
 			out[column] = append(out[column], v)

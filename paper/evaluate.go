@@ -237,6 +237,10 @@ func (x *evaluation) nothing() Finding {
 		return undecided("no chains are left to compare")
 	}
 	if x.ID != "" { // of a user's study
+		if n := bench.Selected(x.all, x.Where).Len() - x.missing; n > 0 {
+			return undecided(fmt.Sprintf("none of the %d rows that the claim selects has a number "+
+				"there: their chains diverged, or do not record it", n))
+		}
 		return undecided("no rows yet that the claim selects")
 	}
 	if study := x.study(); slices.Contains(bench.Later(), study) {

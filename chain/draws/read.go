@@ -193,6 +193,9 @@ func readCSV(file string, want []string) (compare.Side, error) {
 	if err != nil {
 		return b.side, fmt.Errorf("no header: %w", err)
 	}
+	if len(header) == 1 && strings.ContainsAny(header[0], ";\t") {
+		return b.side, fmt.Errorf("no comma in its header %q: want commas between columns", header[0])
+	}
 	header = slices.Clone(header)
 	// Whole numbers are names that pandas gives.
 	if !slices.ContainsFunc(header, func(name string) bool { return !isNumber(name) }) &&

@@ -129,13 +129,13 @@ func TestFormatsHoldTheSameDraws(t *testing.T) {
 	want := compare.Side{Names: []string{"mu", "theta[1]"}, Chains: [][][]float64{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}}
 	list := `[{"mu":[1,2],"theta[1]":[3,4]},{"theta[1]":[7,8],"mu":[5,6]}]`
 	for file, text := range map[string]string{
-		"own.csv":      "chain,draw,mu,theta0\n0,0,1,3\n1,0,5,7\n0,1,2,4\n1,1,6,8\n",
-		"pandas.csv":   ",chain,mu,theta0\n0,0,1,3\n1,0,2,4\n2,1,5,7\n3,1,6,8\n",
+		"own.csv":       "chain,draw,mu,theta0\n0,0,1,3\n1,0,5,7\n0,1,2,4\n1,1,6,8\n",
+		"pandas.csv":    ",chain,mu,theta0\n0,0,1,3\n1,0,2,4\n2,1,5,7\n3,1,6,8\n",
 		"cmdstanpy.csv": ",chain__,mu,theta0\n0,1.0,1,3\n1,1.0,2,4\n2,2.0,5,7\n3,2.0,6,8\n",
-		"stan.csv":     "# model = m\nmu,theta.1,chain\n# Adaptation\n1,3,1\n2,4,1\n5,7,2\n6,8,2\n# Elapsed\n",
-		"d.jsonl":      "{\"chain\":0,\"mu\":1,\"theta\":[3]}\n{\"chain\":0,\"mu\":2,\"theta\":[4]}\n{\"chain\":1,\"mu\":5,\"theta\":[7]}\n{\"chain\":1,\"theta\":[8],\"mu\":6}\n",
-		"d.json":       list,
-		"p/d.json.zip": zipped(t, list),
+		"stan.csv":      "# model = m\nmu,theta.1,chain\n# Adaptation\n1,3,1\n2,4,1\n5,7,2\n6,8,2\n# Elapsed\n",
+		"d.jsonl":       "{\"chain\":0,\"mu\":1,\"theta\":[3]}\n{\"chain\":0,\"mu\":2,\"theta\":[4]}\n{\"chain\":1,\"mu\":5,\"theta\":[7]}\n{\"chain\":1,\"theta\":[8],\"mu\":6}\n",
+		"d.json":        list,
+		"p/d.json.zip":  zipped(t, list),
 	} {
 		path := filepath.Join(dir, file)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -354,6 +354,19 @@ func TestReadersKeepColumnsAndGaps(t *testing.T) {
 		put(filepath.Base(z)+"/y/.zarray", `{"zarr_format":2,"shape":[1,3],"chunks":[1,3],"dtype":"<f8","compressor":null,"fill_value":1,"order":"C","filters":null}`)
 		if s, err := Read([]string{z}, nil); err == nil {
 			t.Errorf("ragged zarr: %+v", s)
+		}
+	}
+}
+
+// Other separators than commas are named.
+func TestOtherSeparatorsAreNamed(t *testing.T) {
+	for _, text := range []string{"a;b\n1;2\n", "a\tb\n1\t2\n"} {
+		file := filepath.Join(t.TempDir(), "draws.csv")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read([]string{file}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "want commas between columns") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

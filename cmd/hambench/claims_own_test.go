@@ -64,6 +64,7 @@ between   = [1.7, 2.3]
 		{`[1.7, 2.3]`, "[1.7, 2.3]\nover = { scheme = \"full\" }", `claim.0.over.scheme: no row of the study has full`},
 		{`[1.7, 2.3]`, "[1.7, 2.3]\nfrom = 2", `from and sd are of distance alone`},
 		{`"order"`, `"excess-ratio"`, `a ratio has no over`},
+		{"of        = \"error\"", "of        = \"step\"", `claim.0.of: is "step": a setting is what a chain was told, no result`},
 		{"\"order\"", "\"ratio\"\nover = { scheme = \"reshuffle\" }", `claim.0.over: selects rows that where selects, too, which would be divided by themselves`},
 		{`"order"`, `"distance"`, `a distance has no from`},
 		{`"order"`, `"share"`, `a share is of a column that is true or false`},

@@ -107,6 +107,8 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
     """The columns and rows of each chain of arrays by name, each of shape (chain, draw, …): theta[1], x[1,2] …"""
     import numpy as np
 
+    if numbers := [name for name in draws if re.fullmatch(r"(?i:\.?chain|chain__)", str(name))]:
+        raise ValueError(f"an array {numbers[0]}: arrays have their chains by their first dimension; give a parameter another name")
     if masked := [name for name, a in draws.items() if np.ma.is_masked(a)]:
         raise ValueError(f"masked elements in {', '.join(masked)}: draws have a number each")
     arrays = {name: np.asarray(a) for name, a in draws.items()}
@@ -134,6 +136,8 @@ def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
     if groups is not None or hasattr(draws, "data_vars") and not frame:
         of = getattr(draws, group) if groups is not None else draws
         of = of.dataset if hasattr(of, "subtree") else of  # a DataTree's; an attribute of a Dataset may have that name
+        if not {"chain", "draw"} <= set(of.dims):
+            raise ValueError(f"the dimensions {', '.join(map(str, of.dims))}: want chain and draw, as of az.extract(…, combined=False)")
         if group == "predictions":
             if "f" not in of:
                 raise ValueError(f"no variable f in the predictions: there is {', '.join(map(str, of.data_vars))}")

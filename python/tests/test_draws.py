@@ -127,6 +127,10 @@ def test_frames_and_groups_keep_their_chains():
         hambench.judge(twice, reference=last)
     with pytest.raises(ValueError, match="chain 0 has rows by d: want a row a draw"):
         hambench.judge(first.expand_dims(d=2, axis=-1).to_dataframe(), reference=last)
+    with pytest.raises(ValueError, match="the dimensions sample: want chain and draw"):
+        hambench.judge(first.stack(sample=("chain", "draw")), reference=last)
+    with pytest.raises(ValueError, match="an array chain: arrays have their chains by their first dimension"):
+        hambench.judge({"chain": numbers[0], "x": numbers[0]}, reference=last)
 
 
 def test_draws_of_the_program_are_judged_in_every_form(tmp_path):

@@ -75,7 +75,7 @@ class Smoke(unittest.TestCase):
                 hambench.certify(hambench.sampler(step, backend="python"), problem=GAUSSIAN)
 
     def test_errors_of_the_program_name_the_sampler_not_the_command_behind_it(self):
-        with self.assertRaisesRegex(hambench.HambenchError, "^hambench.*: mine: the answer to step has numbers that are not finite, which JSON does not have: a model says null$"):
+        with self.assertRaisesRegex(hambench.HambenchError, "^hambench.*: mine: the answer to step has numbers that are not finite, which JSON does not have: a model's potential may be null, a step must be finite$"):
             hambench.certify(hambench.sampler(lambda theta, r, *_: (theta, [math.nan for _ in r]), name="mine", backend="python"), problem=GAUSSIAN)
 
     def test_calls_leave_nothing_behind(self):
