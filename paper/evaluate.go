@@ -210,8 +210,8 @@ func (x *evaluation) remarks() (text string) {
 	}
 	// Built-in claims select such rows by design; an author of a study may have expected pairs.
 	if x.unpaired > 0 && x.ID != "" {
-		text += fmt.Sprintf(" %d of %d rows have no counterpart at the same step and all else, and "+
-			"are left out.", x.unpaired, x.selected.Len())
+		text += fmt.Sprintf(" %d of %d rows have no counterpart at the same step and all else, "+
+			"and are left out.", x.unpaired, x.selected.Len())
 	}
 	reasons := []string{failedReference, coarseReference, uncheckedChains, unknownError}
 	for _, reason := range reasons {

@@ -81,7 +81,8 @@ func (s *Search) belowTongues(limit float64) (float64, error) {
 				if g, err = between(h).Radius(s.ctx, s.scheme, false); err != nil {
 					return limit, err
 				}
-				square, look = [3]radiusAt{square[1], square[2], {h, g.Radius}}, h+perLook*unit/length
+				square = [3]radiusAt{square[1], square[2], {h, g.Radius}}
+				look = h + perLook*unit/length
 				last = square
 				if found, ok = h, g.Radius > 1; !ok && square[0].h > 0 {
 					found, ok = s.highest(square, between, friction)

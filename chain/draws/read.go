@@ -101,8 +101,9 @@ func join(all *compare.Side, side compare.Side) error {
 }
 
 // Names of columns: those that number the chains and the draws in files of this program, of R's
-// posterior and of CmdStanPy, whose iter__ and draw__ are left out as sampler's columns; elements of vectors as Stan's CSV and this program's
-// write them, which get the names of posteriordb, theta[1] and x[1,2].
+// posterior and of CmdStanPy, whose iter__ and draw__ are left out as the sampler's columns;
+// elements of vectors as Stan's CSV and this program's write them, which get the names of
+// posteriordb, theta[1] and x[1,2].
 var (
 	chainNumber = regexp.MustCompile(`(?i)^(\.?chain|chain__)$`)
 	drawNumber  = regexp.MustCompile(`(?i)^\.?(sample|draw|iteration)$`)
@@ -194,7 +195,8 @@ func readCSV(file string, want []string) (compare.Side, error) {
 		return b.side, fmt.Errorf("no header: %w", err)
 	}
 	if len(header) == 1 && strings.ContainsAny(header[0], ";\t") {
-		return b.side, fmt.Errorf("no comma in its header %q: want commas between columns", header[0])
+		return b.side, fmt.Errorf("no comma in its header %q: want commas between columns",
+			header[0])
 	}
 	header = slices.Clone(header)
 	// Whole numbers are names that pandas gives.

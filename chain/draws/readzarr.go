@@ -167,8 +167,8 @@ func openZarr(folder string, want []string) (compare.Side, error) {
 	return b.side, nil
 }
 
-// chainNames are the coordinates of a group's chains as its own readers show them: those of the
-// array chain, which a group with a part of the chains keeps, or 0, 1 … where they are no numbers.
+// chainNames are the coordinates of a group's chains as its own readers show them: the array
+// chain, which a group with a part of the chains keeps, or 0, 1 … where that has no numbers.
 func chainNames(group string, chains int) (of []string) {
 	at := filepath.Join(group, "chain")
 	var values []float64

@@ -154,8 +154,9 @@ func (c *Child) read(op string, line []byte, answer any) error {
 	line = bytes.TrimSpace(line)
 	if !json.Valid(line) || line[0] != '{' {
 		if bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
-			return usage.Errorf("%s: the answer to %s has numbers that are not finite, which JSON "+
-				"does not have: a model's potential may be null, a step must be finite", c.name(), op)
+			return usage.Errorf("%s: the answer to %s has numbers that are not finite, which "+
+				"JSON does not have: a model's potential may be null, a step must be finite",
+				c.name(), op)
 		}
 		return usage.Errorf("%s: the answer to %s is not an object in JSON: %q: want nothing else "+
 			"on standard output; print to standard error", c.name(), op, shown(line))
