@@ -54,7 +54,7 @@ between   = [1.7, 2.3]
 	for _, c := range []struct{ old, with, want string }{
 		{`"order"`, `"slope"`, `claim.0.statistic: unknown statistic "slope": want one of order, excess-ratio, ratio, mean, share, distance`},
 		{`"error"`, `"erorr"`, `claim.0.of: unknown column "erorr" (did you mean error?)`},
-		{`"error"`, `"integrator"`, `claim.0.of: is "integrator": want a column of numbers`},
+		{`"error"`, `"problem"`, `claim.0.of: is "problem": want a column of numbers`},
 		{`[1.7, 2.3]`, `[2.3, 1.7]`, `claim.0.between: want two numbers, [low, high]`},
 		{`[1.7, 2.3]`, `2`, `claim.0.between: want two numbers`},
 		{`[1.7, 2.3]`, "[1.7, 2.3]\nlevel = 99", `claim.0.level: is 99: want a number from 0.5, below 1`},

@@ -163,7 +163,7 @@ func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
 		"../../docs/paper.md": {fmt.Sprintf("%d pairs", whole.pairs), of,
 			fmt.Sprintf("In %d more some chains diverged, and the larger step has %.2f to %.2f times the excess of the smaller", some.pairs, some.lowAway, some.highAway),
 			fmt.Sprintf("in %d more all chains of the larger step did", lost.pairs),
-			fmt.Sprintf("In %d of those, of energy and yacht, all chains of the smaller step did, too, and in %d of the %d no chain of the larger step does at a larger friction", both, damped, both),
+			fmt.Sprintf("In %d of those, of energy and yacht, all chains of the smaller step did, too, and in %d of the %d no chain diverges at the larger step and a larger friction", both, damped, both),
 			fmt.Sprintf("without both %d pairs are left, with %.2f to %.2f", judged.pairs, judged.lowAway, judged.highAway)},
 	} {
 		text := strings.Join(strings.Fields(read(t, doc)), " ")
