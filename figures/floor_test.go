@@ -141,6 +141,25 @@ func TestCaptionsCountRunawayChains(t *testing.T) {
 	}
 }
 
+// A chain whose squared errors overflowed has a coverage and no RMSE, since records hold finite
+// numbers: it ran away further than those with one.
+func TestCaptionsCountRunawayChainsWithoutAnError(t *testing.T) {
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(
+		cell("leapfrog", 0, 8, 0.01), cell("leapfrog", 0, 8, 0.02), cell("leapfrog", 0, 8, 0.5))})
+	m := stored(p.Cells, func(bench.Cell) (float64, bool) { return 0.3, true })
+	for key, r := range m.results {
+		r.Scores = map[string]float64{"rmse": 3, "coverage": 1}
+		if r.Cell.Step == 0.5 {
+			delete(r.Scores, "rmse")
+		}
+		m.results[key] = r
+	}
+	want := "Of the chains on boston that stayed finite, 1 grew without bound"
+	if c := figureOf(t, p, m).Caption; !strings.Contains(c, want) {
+		t.Errorf("caption %q, want %q", c, want)
+	}
+}
+
 // Against the friction the floor is that of each friction: a line through the points of chains
 // without visible error, and not their median across the panel.
 func TestFloorFollowsTheFriction(t *testing.T) {

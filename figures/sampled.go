@@ -419,15 +419,16 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 }
 
 // runaways counts the chains of each set that ended while their growing numbers were finite: those
-// whose test error is more than ten times the median of the set's. Their distance looks like any.
+// whose test error is more than ten times the median of the set's, or had squares that overflowed,
+// so that the chain has a coverage and no error. Their distance looks like any.
 func runaways(cells *table.Table) (notes []string) {
 	const beyond = 10
 	for _, set := range finite(present(cells)).GroupBy("dataset") {
-		errors := set.Numbers("rmse")
-		_, median, _ := spread(errors)
+		_, median, _ := spread(set.Numbers("rmse"))
 		n := 0
-		for _, e := range errors {
-			if e > beyond*median {
+		for _, r := range set.Rows() {
+			e := r.Number("rmse")
+			if e > beyond*median || math.IsNaN(e) && !math.IsNaN(r.Number("coverage")) {
 				n++
 			}
 		}
