@@ -82,6 +82,22 @@ func TestMediansOverDataSets(t *testing.T) {
 	}
 }
 
+// The note of a table says whether its means are over splits, seeds or both.
+func TestMeansOverSeedsAreNotCalledSplits(t *testing.T) {
+	var cells []bench.Cell
+	for _, seed := range []uint64{1, 2} {
+		c := cell("leapfrog", 0, 8, 0.1)
+		c.Seed = seed
+		cells = append(cells, c)
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+	p.Table = &bench.TableSpec{Rows: []string{"integrator"}, Values: []string{distance}}
+	out := made(t, p, stored(p.Cells, func(bench.Cell) (float64, bool) { return 0.1, true }))
+	if n := out.Tables[0].Notes[0]; !strings.HasPrefix(n, "Means over seeds;") {
+		t.Errorf("note %q", n)
+	}
+}
+
 // Points without a place on the horizontal axis are counted, and marks of lost
 // chains are not drawn there.
 func TestPointsOffTheAxis(t *testing.T) {

@@ -142,7 +142,8 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		}
 		lines = append(lines, append(line, compared(g.Table, levels, values)...))
 	}
-	notes := tableNotes(values, len(all), len(columns) == 0, over)
+	list := append([]string{replicates(parts)}, over...)
+	notes := tableNotes(values, len(all), len(columns) == 0, list)
 	if ofRegimes {
 		notes = append(notes, regimeNote)
 	}
@@ -196,12 +197,11 @@ func significant(x float64) string {
 	return fmt.Sprintf("%.2g", x)
 }
 
-// tableNotes are the notes below a table of values: what its means are over besides splits,
+// tableNotes are the notes below a table of values: what its means are over, replicates first,
 // and how distances are judged. A plain table has the entries of means; one that is not has
 // some levels side by side, those of compared.
 func tableNotes(values []bench.Observation, levels int, plain bool, over []string) []string {
-	// Splits, and seeds where a set has none, are what all means are over.
-	list := strings.Join(append([]string{"splits"}, over...), ", ")
+	list := strings.Join(over, ", ")
 	judged, lost := slices.ContainsFunc(values, isDistance), "no scores."
 	if judged {
 		lost = "no distance and no scores."
@@ -216,7 +216,7 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 			"cannot be decided, as where that is above 0.4."}
 	}
 	notes := []string{"Kolmogorov distances are to the same oracle."}
-	if len(over) > 0 {
+	if len(over) > 1 {
 		notes = append(notes, "Means over "+list+".")
 	}
 	if levels == 2 {
