@@ -96,6 +96,17 @@ func compareCells(old, new Run, o Options) (*Report, error) {
 	}
 	// Tests are collected, since the level of each depends on how many there are.
 	r := &Report{Kind: kindCells}
+	n, m := undistanced(a), undistanced(b)
+	switch {
+	case n == len(a):
+		return nil, usage.Errorf("gate: no cell of %s has a distance to compare", old.Name)
+	case m == len(b):
+		return nil, usage.Errorf("gate: no cell of %s has a distance to compare", new.Name)
+	}
+	if n > 0 {
+		r.note("%d of %d rows of the old run observe no distance: of them it is compared alone "+
+			"whether they are there and whether they diverge", n, len(a))
+	}
 	var tests []comparison
 	r.join(was, is, columns, func(where string, old, new *table.Table) {
 		pairs, missing := pair(cells(old), cells(new))
@@ -117,6 +128,18 @@ func cells(t *table.Table) (list []cell) {
 		list = append(list, row.Source.(cell))
 	}
 	return list
+}
+
+// undistanced counts the records of cells that observe no distance: their ks is 0 in exports,
+// and equal whatever has changed.
+func undistanced(records []map[string]string) (n int) {
+	for _, rec := range records {
+		switch bench.Observable(rec["observe"]) {
+		case bench.Coupled, bench.Density, bench.Learning, bench.Path:
+			n++
+		}
+	}
+	return n
 }
 
 // has reports whether any record states a column.

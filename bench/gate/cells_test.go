@@ -271,3 +271,21 @@ func TestAnInfiniteFrictionIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// Cells that observe no distance have 0 for it: equal zeros are no comparison, and the report says
+// so, or refuses where there is nothing else.
+func TestCellsWithoutADistanceAreNoted(t *testing.T) {
+	const header = "experiment,dataset,split,integrator,h,observe,ks,diverged,coupled\n"
+	coupled := func(bias string) string { return "m,b,0,euler,0.1,coupled,0,false," + bias + "\n" }
+	compare := func(old, new string) (*Report, error) {
+		return Compare(Run{"old", []byte(header + old)}, Run{"new", []byte(header + new)}, Options{})
+	}
+	if _, err := compare(coupled("0.1"), coupled("5")); err == nil {
+		t.Error("coupled cells alone pass")
+	}
+	const other = "m,b,0,euler,0.1,distance,0.1,false,\n"
+	r, err := compare(other+coupled("0.1"), other+coupled("5"))
+	if err != nil || len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "1 of 2 rows") {
+		t.Errorf("%v, %+v: want a note of the row without a distance", err, r)
+	}
+}
