@@ -270,8 +270,10 @@ func (x *evaluation) rows(where map[string][]any) *table.Table {
 		case r.Get("missing").Truth():
 			x.missing++
 			return false
-		case x.Of == "", x.Of == "error":
+		case x.Of == "":
 			return true
+		case x.Of == "error": // of which a study's chains have none
+			return r.Text("record") != bench.CellRecord
 		}
 		v := x.number(r)
 		return v == v && (!judged || x.judges(r))

@@ -598,6 +598,24 @@ func TestRatiosAreOfPairs(t *testing.T) {
 	}
 }
 
+// Chains of a study have no exact error: a claim of errors reads the study's exact rows alone.
+func TestClaimsOfErrorsReadNoChains(t *testing.T) {
+	rows := madeUp()
+	for i := range 5 {
+		chainRow(rows, fmt.Sprint("set", i), 1, "fast", 0.1, 0.3, nil)
+		chainRow(rows, fmt.Sprint("set", i), 1, "slow", 0.1, 0.3, nil)
+	}
+	exactRow(rows, "fast", 2, math.NaN(), 0.01, certify.Confirmed)
+	exactRow(rows, "slow", 2, math.NaN(), 0.1, certify.Confirmed)
+	f := decideBy(bench.DataClaim{
+		Statistic: bench.RatioStatistic, Of: "error", Between: limits(0.09, 0.11), Level: 0.99,
+		Where: map[string][]any{"integrator": {"fast"}}, Over: map[string][]any{"integrator": {"slow"}},
+	}, rows)
+	if f.Verdict != Confirmed {
+		t.Errorf("%s: %s, want confirmed", f.Verdict, f.Summary)
+	}
+}
+
 // Rows that a ratio cannot use, since nothing stands at their step, are counted for who wrote it.
 func TestRowsWithoutACounterpartAreCounted(t *testing.T) {
 	rows := madeUp()
