@@ -33,11 +33,14 @@ type Sampler struct {
 // greeting holds a sampler's answer to hello.
 type greeting struct {
 	child.Greeting
-	State   int    `json:"state"`   // vectors: position, momentum, auxiliary variables
-	Normals int    `json:"normals"` // vectors a step
-	Batches int    `json:"batches"` // forces a step: N_l
-	Hessian bool   `json:"hessian"` // a step takes Hessian-vector products
-	Claims  claims `json:"claims"`
+	State   int  `json:"state"`   // vectors: position, momentum, auxiliary variables
+	Normals int  `json:"normals"` // vectors a step
+	Batches int  `json:"batches"` // forces a step: N_l
+	Hessian bool `json:"hessian"` // a step takes Hessian-vector products
+	// Gradients is the number of gradients that a step takes of each of its batches, by which
+	// costs are counted.
+	Gradients int    `json:"gradients"`
+	Claims    claims `json:"claims"`
 	// Momentum says that the second vector is a momentum; if not, it stays 0.
 	Momentum bool `json:"momentum"`
 	// Auxiliary has what is known of the laws of the vectors from the third on; none: nothing.
@@ -61,7 +64,7 @@ type claims struct {
 // defaultGreeting holds what a sampler that does not say otherwise is taken for: position and
 // momentum, and one vector of normals and one batch a step. One that claims no order claims that
 // its error vanishes with the step.
-var defaultGreeting = greeting{State: 2, Normals: 1, Batches: 1, Momentum: true,
+var defaultGreeting = greeting{State: 2, Normals: 1, Batches: 1, Gradients: 1, Momentum: true,
 	Claims: claims{Position: 1, Joint: 1}}
 
 // StartSampler runs a command by sh -c and lets it introduce itself. Any mistake
@@ -103,6 +106,8 @@ func (g *greeting) check() error {
 		return bad("normals %d: want 0 to %d vectors a step", g.Normals, mostVectors)
 	case g.Batches < 1 || g.Batches > probe.MaxLists:
 		return bad("batches %d: want 1 to %d a step", g.Batches, probe.MaxLists)
+	case g.Gradients < 1 || g.Gradients > mostVectors:
+		return bad("gradients %d: want 1 to %d a step and batch", g.Gradients, mostVectors)
 	case len(g.Auxiliary) > 0 && len(g.Auxiliary) != g.State-2:
 		return bad("%d auxiliary variables with a state of %d vectors: want %d, or none",
 			len(g.Auxiliary), g.State, max(0, g.State-2))
@@ -136,7 +141,7 @@ func (s *Sampler) Integrator() integrators.Integrator {
 	m := integrators.Integrator{
 		Name: g.Name, About: "a sampler in another process", InnerSteps: true,
 		Claims:       integrators.Claims{Source: "its own answer to hello"},
-		Needs:        integrators.Needs{Normals: g.Normals},
+		Needs:        integrators.Needs{Gradients: g.Gradients, Normals: g.Normals},
 		PositionOnly: g.State == 1 || !g.Momentum,
 		// Variables of which something is stated are factors in a step, as a thermostat is.
 		Nonlinear: len(g.Auxiliary) > 0,

@@ -149,7 +149,7 @@ func TestWhatAnExternalSamplerSaysOfItsVariables(t *testing.T) {
 		{greeting{State: 3, Auxiliary: []auxiliary{{Name: "v", Positive: true}}}, `auxiliary variable "v": start 0, deviation 0: want`},
 		{greeting{State: 3, Auxiliary: []auxiliary{{Name: "z", Deviation: -1}}}, `auxiliary variable "z": start 0, deviation -1: want`},
 	} {
-		tt.hello.Normals, tt.hello.Batches = 1, 1
+		tt.hello.Normals, tt.hello.Batches, tt.hello.Gradients = 1, 1, 1
 		checkUsageError(t, tt.hello.check(), tt.want)
 	}
 	s := theirs(t, "psgld:3 negative")
@@ -157,6 +157,33 @@ func TestWhatAnExternalSamplerSaysOfItsVariables(t *testing.T) {
 	checkUsageError(t, err, `integrator "their-psgld": variable "v" is -`)
 	_, err = Run(t.Context(), Options{Problem: gaussianBuiltin(), Integrators: []integrators.Integrator{s.Integrator()}})
 	checkUsageError(t, err, `integrator "their-psgld" is not affine in its state`)
+}
+
+// A step counts by the gradients that it says it takes, as our own does: baoab's takes two.
+func TestAnExternalSamplerCostsWhatItSays(t *testing.T) {
+	ours, err := integrators.Builtin().Lookup("baoab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []integrators.Integrator{theirs(t, "baoab:2").Integrator(), ours} {
+		rows, err := Run(t.Context(), Options{Problem: Toy(), Integrators: []integrators.Integrator{m},
+			Steps: []float64{0.2}, Budgets: []float64{100}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			want := 2.0
+			if r.Scheme == "full" {
+				want = 4 // two batches
+			}
+			if float64(r.Cost) != want {
+				t.Errorf("%s %s: a step costs %v gradients, want %v", r.Integrator, r.Scheme, r.Cost, want)
+			}
+		}
+	}
+	g := defaultGreeting
+	g.Name, g.Gradients = "x", 0
+	checkUsageError(t, g.check(), "gradients 0: want 1 to 64 a step and batch")
 }
 
 // Of two claims that are out of range the message names the same one in every run.

@@ -92,6 +92,7 @@ for line in sys.stdin:
             "state": int(STATE),
             "normals": 1,
             "batches": 2 if NAME == "lietrotter" else 1,
+            "gradients": 2 if NAME == "baoab" else 1,
             "claims": {"position": position, "joint": joint},
         }
         if NAME == "psgld":

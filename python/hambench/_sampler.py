@@ -113,6 +113,7 @@ class Sampler:
     batched: bool
     momentum: bool = True
     auxiliary: Sequence[Mapping[str, Any]] = ()
+    gradients: int = 1
     _compiled: dict[Any, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,6 +126,7 @@ class Sampler:
                 "state": self.state,
                 "normals": self.normals,
                 "batches": self.batches,
+                "gradients": self.gradients,
                 "hessian": self.hessian,
                 "claims": dict(self.claims),
                 "momentum": self.momentum,
@@ -240,6 +242,7 @@ def sampler(
     state: int = 2,
     normals: int = 1,
     batches: int = 1,
+    gradients: int = 1,
     hessian: bool = False,
     backend: Backend = "numpy",
     batched: bool = False,
@@ -256,6 +259,7 @@ def sampler(
         ``step(theta, r, auxiliary, …) -> (theta, r, auxiliary)``, a tuple of vectors that start at 0.
     normals: normal vectors a step; ``normal`` is a tuple of them unless it is 1.
     batches: batches a step (N_l); ``grad`` is a tuple of forces unless it is 1.
+    gradients: gradients that a step takes of each of its batches: what ``--budget`` counts as its cost.
     backend: "numpy", "jax" (the step is compiled and mapped over points), "torch" (mapped over points), or "python" (lists).
     batched: with numpy, the step takes arrays of shape (points, d): many times as fast.
     momentum: False if there is none although state is 3 or more: r is 0 and what the step returns for it is not read.
@@ -267,7 +271,7 @@ def sampler(
     if batched and backend != "numpy":
         raise HambenchError(f"batched=True with backend {backend!r}: leave it out, or take backend='numpy'")
     claims = {"position": position} if state == 1 or not momentum else {"position": position, "joint": joint}
-    return Sampler(step, name or str(getattr(step, "__name__", "sampler")), state, normals, batches, hessian, claims, backend, batched, momentum, tuple(auxiliary))
+    return Sampler(step, name or str(getattr(step, "__name__", "sampler")), state, normals, batches, hessian, claims, backend, batched, momentum, tuple(auxiliary), gradients)
 
 
 class Answers(Protocol):
