@@ -140,14 +140,15 @@ const (
 
 // rounding is the variance that a coarser rounding of one side's values adds, in units of the
 // square of a deviation: that of float32, or of six digits, beside double precision. Where both
-// sides are whole numbers, or rounded alike, that is 0.
+// sides are whole numbers, or rounded alike, that is 0. It counts as so much at most that
+// correlations below 0.9 are compared however coarse a side is, which its column's shape shows.
 func (p pooled) rounding(sd float64) float64 {
-	const least = roundOff * roundOff / aboveRounding
+	const least, most = roundOff * roundOff / aboveRounding, 0.1 / aboveRounding
 	if sd == 0 {
 		return least
 	}
 	ref, own := spacing(p.x[:p.split])/sd, spacing(p.x[p.split:])/sd
-	return max(math.Abs(ref*ref-own*own)/12, least)
+	return min(max(math.Abs(ref*ref-own*own)/12, least), most)
 }
 
 // spacing is the smallest distance between two values, of that half of them which is farther from

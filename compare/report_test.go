@@ -358,3 +358,22 @@ func TestSidesOfDifferentDigitsAreOfOneLaw(t *testing.T) {
 		}
 	}
 }
+
+// Whole numbers beside a reference with digits hide no wrong correlation.
+func TestWholeNumbersBesideDigitsShowTheirCorrelation(t *testing.T) {
+	side := func(seed uint64, rho float64, round func(float64) float64) Side {
+		rng := rand.New(rand.NewPCG(seed, 25))
+		s := Side{Names: []string{"a", "b"}, Chains: [][][]float64{make([][]float64, 2)}}
+		for range 1000 {
+			x, y := rng.NormFloat64(), rng.NormFloat64()
+			s.Chains[0][0] = append(s.Chains[0][0], round(2*x))
+			s.Chains[0][1] = append(s.Chains[0][1], round(2*(rho*x+math.Sqrt(1-rho*rho)*y)))
+		}
+		return s
+	}
+	digits := func(x float64) float64 { return x }
+	r, err := Sides(side(1, 0, digits), side(2, 0.5, math.Round))
+	if err != nil || r.Verdict != Refused || r.Joint[0].P > Level {
+		t.Errorf("%v, %s, correlation with P %v: want it refused", err, r.Verdict, r.Joint)
+	}
+}
