@@ -104,8 +104,8 @@ func compareCells(old, new Run, o Options) (*Report, error) {
 		return nil, usage.Errorf("gate: no cell of %s has a distance to compare", new.Name)
 	}
 	if n > 0 {
-		r.note("%d of %d rows of the old run observe no distance: of them it is compared alone "+
-			"whether they are there and whether they diverge", n, len(a))
+		r.note("%d of %d rows of the old run observe no distance: all that is compared of them is "+
+			"whether they are there, and whether they diverged", n, len(a))
 	}
 	var tests []comparison
 	r.join(was, is, columns, func(where string, old, new *table.Table) {
