@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -110,8 +111,8 @@ func (s *Store) Merge(kinds []Kind, dirs ...string) (m Merged, err error) {
 	return m, nil
 }
 
-// mergeKind keeps the order in which the other store's records were written:
-// neighbours are of one data set, and compress better than in the order of keys.
+// mergeKind adds records in the order of their bodies: neighbours are of one data set and
+// integrator, and compress better than in the order of keys, or of writing.
 func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 	var all []stored
 	for at, list := range from.records {
@@ -120,7 +121,8 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 		}
 	}
 	slices.SortFunc(all, func(a, b stored) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
+		return cmp.Or(bytes.Compare(a.Body, b.Body), cmp.Compare(a.Key, b.Key),
+			preference(a.Made, b.Made))
 	})
 	for _, theirs := range all {
 		// What the store has already is passed over; of manifests the newer one replaces the other.

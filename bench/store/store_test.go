@@ -997,7 +997,7 @@ func TestStatsCountTimeAndMachines(t *testing.T) {
 	}
 }
 
-func TestMergeKeepsTheOrderOfTheRecords(t *testing.T) {
+func TestMergeOrdersRecordsByTheirBodies(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	a, b := openStore(t, one), openStore(t, two)
 	put(t, a, record(Result, 3), record(Result, 1))
@@ -1017,7 +1017,7 @@ func TestMergeKeepsTheOrderOfTheRecords(t *testing.T) {
 		}
 		got = append(got, r.Key)
 	}
-	if want := []string{record(Result, 3).Key, record(Result, 1).Key, record(Result, 2).Key}; !slices.Equal(got, want) {
+	if want := []string{record(Result, 1).Key, record(Result, 2).Key, record(Result, 3).Key}; !slices.Equal(got, want) {
 		t.Errorf("merged in the order %.6s, want %.6s", got, want)
 	}
 }
