@@ -20,20 +20,23 @@ type Powers struct {
 // Power is a power with half of its interval, by the scatter of the points.
 type Power struct{ Value, Half float64 }
 
+// cancelled is the share of the numbers' size below which their mean is what rounding left.
+const cancelled = 1e-9
+
 // fewestPoints is how many points a fit of three numbers needs: one for the scatter.
 const fewestPoints = 4
 
 // PowersOf fits the powers of the step and of the friction to numbers above 0, by the least
 // squares of their logarithms. The numbers of rows of equal step and friction are averaged
-// first, and averages that are not above 0 are left out. ok is false if what is left does not
-// determine the powers. The intervals are Student's at a level.
+// first, and averages that are not above 0, but for rounding, are left out. ok is false if what
+// is left does not determine the powers. The intervals are Student's at a level.
 func PowersOf(rows *table.Table, number func(table.Row) float64,
 	level float64) (p Powers, ok bool) {
 	var design, logs []float64
 	for _, g := range rows.GroupBy("h", "friction") {
 		p.Of++
-		mean := g.Mean(number)
-		if r := g.Rows()[0]; mean > 0 && !math.IsInf(mean, 0) {
+		mean, size := g.Mean(number), g.Mean(func(r table.Row) float64 { return math.Abs(number(r)) })
+		if r := g.Rows()[0]; mean > cancelled*size && !math.IsInf(mean, 0) {
 			design = append(design, 1, math.Log(r.Number("h")), math.Log(r.Number("friction")))
 			logs = append(logs, math.Log(mean))
 		}
