@@ -35,7 +35,8 @@ func PowersOf(rows *table.Table, number func(table.Row) float64,
 	var design, logs []float64
 	for _, g := range rows.GroupBy("h", "friction") {
 		p.Of++
-		mean, size := g.Mean(number), g.Mean(func(r table.Row) float64 { return math.Abs(number(r)) })
+		mean := g.Mean(number)
+		size := g.Mean(func(r table.Row) float64 { return math.Abs(number(r)) })
 		if r := g.Rows()[0]; mean > cancelled*size && !math.IsInf(mean, 0) {
 			design = append(design, 1, math.Log(r.Number("h")), math.Log(r.Number("friction")))
 			logs = append(logs, math.Log(mean))
