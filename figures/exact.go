@@ -558,7 +558,7 @@ func (f *Figure) addSlopes(label, lost string) {
 	}
 	if lost != "" {
 		f.legend = append(f.legend,
-			legendEntry{Label: "no stationary law", Style: style{Color: ink}, Lost: 1})
+			legendEntry{Label: lost + ": no stationary law", Style: style{Color: ink}, Lost: 1})
 	}
 }
 
