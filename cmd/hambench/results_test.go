@@ -379,10 +379,14 @@ func TestVerdictsByEditionAreThoseOfTheClaims(t *testing.T) {
 			rows[strings.Trim(c[0], "|` ")] = []string{strings.Trim(c[3], "*"), strings.Trim(c[4], "|* ")}
 		}
 	}
+	alone := 0
 	for _, c := range claims {
 		want := []string{"–", "–"}
 		switch {
 		case c.Since != nil:
+			if alone++; c.Since.Verdict != c.Verdict {
+				t.Errorf("%s: %s by chains since the freeze, %s by all; README says that they agree", c.ID, c.Since.Verdict, c.Verdict)
+			}
 			want = []string{c.Known.Verdict, c.Since.Verdict}
 		case c.Before:
 			want[0] = c.Verdict
@@ -392,6 +396,9 @@ func TestVerdictsByEditionAreThoseOfTheClaims(t *testing.T) {
 		if !slices.Equal(rows[c.ID], want) {
 			t.Errorf("%s: docs/paper.md has %q, the claims say %q", c.ID, rows[c.ID], want)
 		}
+	}
+	if want := fmt.Sprintf("; of %d more, chains run since stand alone", alone); !strings.Contains(read(t, "../../README.md"), want) {
+		t.Errorf("README does not say %q", want)
 	}
 	if len(claims) < 40 || len(rows) != len(claims) {
 		t.Errorf("%d rows of %d claims", len(rows), len(claims))
