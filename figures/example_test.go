@@ -54,7 +54,7 @@ func Example() {
 	// Output:
 	// Two splittings on wine
 	// +----------+-------+-------------+-------+--------+----------+-------+-----------+
-	// | data set | batch | line        | η     | splits | distance | right | gradients |
+	// | data set | batch | line        | η     | chains | distance | right | gradients |
 	// +----------+-------+-------------+-------+--------+----------+-------+-----------+
 	// | wine     | full  | leapfrog    | 0.005 | 1      | 0.100    | yes   | 25000     |
 	// | wine     | full  | leapfrog    | 0.01  | 1      | 0.120    | NO    | 12500     |

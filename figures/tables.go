@@ -84,10 +84,10 @@ func (d *drawing) table(id string, rows [][]entry, notes ...string) {
 // of what heads differ in and, if the study says so, columns for each combination of what
 // these differ in. Means are over all else. A nil spec is what the figure has.
 //
-// For programs, a table without such columns has, behind its heads, splits, splits_diverged
-// (chains, chains_diverged where they differ in more) and a column of each observation, of which
-// ks has a deviation, ks_sd, and right beside it. One with them has a column of each observation
-// at each level, such as ks_float32, and for ks the columns of compared.
+// For programs, a table without such columns has, behind its heads, chains, chains_diverged and a
+// column of each observation, of which ks has a deviation, ks_sd, and right beside it. One with
+// them has a column of each observation at each level, such as ks_float32, and for ks the columns
+// of compared.
 func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	spec = cmp.Or(spec, new(bench.TableSpec))
 	heads, err := headsOf(d, spec)
@@ -111,16 +111,12 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	there := present(d.cells).Sort(by...) // numbers ascend, texts as the study lists them
 	all := there.GroupBy(of...)           // the levels; one without columns
 	ofRegimes := len(columns) == 0 && slices.ContainsFunc(there.Rows(), hasRegime)
-	// What cells of one mean differ in, in any row and at any level: notes state it, and chains
-	// that differ in more than their split are not counted as splits.
+	// What cells of one mean differ in, in any row and at any level, is for the notes.
 	var parts []*table.Table
 	for _, g := range there.GroupBy(slices.Concat(by, of)...) {
 		parts = append(parts, g.Table)
 	}
-	over, counted := mixed(parts), "splits"
-	if len(over) > 0 {
-		counted = "chains"
-	}
+	over := mixed(parts)
 	var lines [][]entry // of the table, a group of cells each
 	for _, g := range there.GroupBy(by...) {
 		var line []entry
@@ -128,7 +124,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 			line = append(line, h.entry(g.Rows()[0]))
 		}
 		if len(columns) == 0 {
-			line = append(line, means(g.Table, values, counted)...)
+			line = append(line, means(g.Table, values)...)
 			if ofRegimes {
 				line = append(line, regimeEntries(g.Table)...)
 			}
@@ -302,12 +298,11 @@ func valuesOf(d *drawing, spec *bench.TableSpec) (out []bench.Observation, err e
 	return out, nil
 }
 
-// means are the entries of a group of cells in a table without levels: the counts of chains,
-// under the name counted, and, for each observation, its mean over those that have it: a distance
-// over those that stayed finite, with whether chains are where right ones are, which is null if
-// nothing decides that.
-func means(t *table.Table, observations []bench.Observation, counted string) []entry {
-	out := []entry{countEntry(counted, 0, t)}
+// means are the entries of a group of cells in a table without levels: the counts of chains, and,
+// for each observation, its mean over those that have it: a distance over those that stayed finite,
+// with whether chains are where right ones are, which is null if nothing decides that.
+func means(t *table.Table, observations []bench.Observation) []entry {
+	out := []entry{countEntry("chains", 0, t)}
 	// A distance has its deviation and a verdict; other observations have a mean alone.
 	for i, o := range observations { // on narrow terminals the last ones are left out first
 		if !isDistance(o) {
@@ -607,8 +602,8 @@ func inDeviations(x float64) string {
 	return s
 }
 
-// countEntry counts the chains of a group, as splits where each has one per split or seed, and
-// those that diverged, which are among them. A minor one is left out where room is short.
+// countEntry counts the chains of a group, as splits where each has one, and those that diverged,
+// which are among them. A minor one is left out where room is short.
 func countEntry(name string, minor int, t *table.Table) entry {
 	// lost counts diverged chains here: cells have no spectral radius.
 	text, diverged := strconv.Itoa(t.Len()), lost(t)
