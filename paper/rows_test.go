@@ -264,93 +264,122 @@ func TestThePublishedResultsDecideThePublishedClaims(t *testing.T) {
 	}
 }
 
-// What the documents say of parts of the published rows, which no claim reads alone, is what
-// the tests of the claims give on these parts.
-func TestDocumentsSayWhatPartsOfTheRowsShow(t *testing.T) {
+func publishedRows(t *testing.T) *table.Table {
 	s := unpacked(t)
 	plans, err := bench.Plans(s, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := Rows(plans, bench.Results{Store: s})
-	found := func(claims []Claim, id string, keep func(table.Row) bool) Finding {
-		i := slices.IndexFunc(claims, func(c Claim) bool { return c.ID == id })
-		return Decide(claims[i:i+1], rows.Filter(func(r table.Row) bool {
-			return r.Text("record") != bench.CellRecord || keep(r)
-		}))[0].Finding
-	}
-	number := func(f Finding, name string) float64 {
-		i := slices.IndexFunc(f.Numbers, func(n Number) bool { return strings.HasPrefix(n.Name, name) })
-		return float64(f.Numbers[i].Value)
-	}
-	// ηω is below 2, or not known: of the full batch, which makes the floors.
-	small := func(r table.Row) bool { return !(r.Number("k_eta_omega") >= 2*r.Number("K")) }
-	heat := found(Later("population"), "heat-on-twenty-sets", small)
-	whole := found(Later("population"), "heat-on-twenty-sets", func(table.Row) bool { return true })
-	sets := func(f Finding) (names []string) {
-		for _, n := range f.Numbers {
-			if of, ok := strings.CutPrefix(n.Name, "power-sum of above-floor, "); ok {
-				names = append(names, of)
-			}
-		}
-		return names
-	}
-	if !slices.Equal(sets(heat), sets(whole)) {
-		t.Errorf("at small steps %q, want those of all steps, %q", sets(heat), sets(whole))
-	}
-	interval := func(f Finding) string {
-		sum, _, _ := strings.Cut(f.Summary, "], ")
-		return strings.ReplaceAll(sum, "-", "−") + "]"
-	}
-	finer := func(f Finding) string { // an end that is close to a limit
-		sum, _, _ := strings.Cut(f.Summary, ",")
-		return fmt.Sprintf("%s, in [%.3f, %.2f]", sum, number(f, "99 % interval over data sets, low"),
-			number(f, "99 % interval over data sets, high"))
-	}
-	said := fmt.Sprintf("it is %s, on the same %d sets", interval(heat), len(sets(heat)))
-	// The seeds alone, all of their sets and those that both together leave, with all steps and
-	// with small ones.
-	var alone, common, slow []string
-	for _, seed := range []float64{2201, 2202} {
-		of := func(keep func(table.Row) bool) Finding {
-			return found(Later("population"), "heat-on-twenty-sets", func(r table.Row) bool {
-				return r.Number("seed") == seed && keep(r)
-			})
-		}
-		all := of(func(table.Row) bool { return true })
-		alone = append(alone, fmt.Sprintf("%s, on %d", finer(all), len(sets(all))))
-		common = append(common, finer(of(func(r table.Row) bool {
-			return slices.ContainsFunc(sets(whole), func(s string) bool {
-				return strings.Fields(s)[0] == r.Text("dataset")
-			})
-		})))
-		f := of(small)
-		slow = append(slow, fmt.Sprintf("%s, on %d", interval(f), len(sets(f))))
-	}
-	early := found(Claims(), "bottleneck-sampled", func(r table.Row) bool { return r.Number("h") <= 0.03 })
-	all := found(Claims(), "inner-fan", func(table.Row) bool { return true })
-	for doc, words := range map[string][]string{
-		"../README.md": {said},
-		"../docs/studies.md": {said, "a + b = " + finer(whole),
-			"By the first seed alone it is " + alone[0] + " sets, by the second " + alone[1],
-			"the first seed has " + common[0] + ", which would not decide, the second " + common[1],
-			"by the first seed " + slow[0] + ", by the second " + slow[1]},
-		"../docs/paper.md": {said,
-			fmt.Sprintf("at steps up to 0.03 %.2f, in [%.2f, %.2f]", float64(early.Excess.Value),
-				number(early, "99 % interval over seeds, low"), number(early, "99 % interval over seeds, high")),
-			fmt.Sprintf("N_l = 100 alone diverged in %g pairs and N_l = 1 alone in none", number(all, "stability: cells where largest N_l alone")),
-		},
-	} {
+	return Rows(plans, bench.Results{Store: s})
+}
+
+// part decides a claim by those chains of the rows alone that keep keeps.
+func part(rows *table.Table, claims []Claim, id string, keep func(table.Row) bool) Finding {
+	i := slices.IndexFunc(claims, func(c Claim) bool { return c.ID == id })
+	return Decide(claims[i:i+1], rows.Filter(func(r table.Row) bool {
+		return r.Text("record") != bench.CellRecord || keep(r)
+	}))[0].Finding
+}
+
+// numberOf is a finding's first number with a name that begins so.
+func numberOf(f Finding, name string) float64 {
+	i := slices.IndexFunc(f.Numbers, func(n Number) bool { return strings.HasPrefix(n.Name, name) })
+	return float64(f.Numbers[i].Value)
+}
+
+// says checks that documents say words.
+func says(t *testing.T, of map[string][]string) {
+	t.Helper()
+	for doc, words := range of {
 		text, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
+		said := strings.Join(strings.Fields(string(text)), " ")
 		for _, w := range words {
-			if !strings.Contains(string(text), w) {
+			if !strings.Contains(said, w) {
 				t.Errorf("%s does not say %q", doc, w)
 			}
 		}
 	}
+}
+
+// What docs/paper.md says of parts of the published rows, which no claim reads alone, is what the
+// tests of the claims give on these parts.
+func TestDocumentsSayWhatPartsOfTheRowsShow(t *testing.T) {
+	rows := publishedRows(t)
+	early := part(rows, Claims(), "bottleneck-sampled", func(r table.Row) bool { return r.Number("h") <= 0.03 })
+	fan := part(rows, Claims(), "inner-fan", func(table.Row) bool { return true })
+	says(t, map[string][]string{"../docs/paper.md": {
+		fmt.Sprintf("at steps up to 0.03 %.2f, in [%.2f, %.2f]", float64(early.Excess.Value),
+			numberOf(early, "99 % interval over seeds, low"), numberOf(early, "99 % interval over seeds, high")),
+		fmt.Sprintf("N_l = 100 alone diverged in %g pairs and N_l = 1 alone in none",
+			numberOf(fan, "stability: cells where largest N_l alone")),
+	}})
+}
+
+// What the documents say that the verdict on heat over twenty sets rests on: the test of the claim
+// on each seed alone, on small steps, and on excesses that chance does not make.
+func TestDocumentsSayWhatHeatOnTwentySetsRestsOn(t *testing.T) {
+	rows := publishedRows(t)
+	seeds := []float64{2201, 2202}
+	of := func(seeds []float64, keep func(table.Row) bool) Finding {
+		return part(rows, Later("population"), "heat-on-twenty-sets", func(r table.Row) bool {
+			return slices.Contains(seeds, r.Number("seed")) && keep(r)
+		})
+	}
+	sets := func(f Finding) (names []string) {
+		for _, n := range f.Numbers {
+			if set, ok := strings.CutPrefix(n.Name, "power-sum of above-floor, "); ok {
+				names = append(names, strings.Fields(set)[0])
+			}
+		}
+		return names
+	}
+	interval := func(f Finding, digits int) string { // its lower end is near a limit, 0.2
+		value, _, _ := strings.Cut(f.Summary, ",")
+		return strings.ReplaceAll(fmt.Sprintf("%s, in [%.*f, %.2f]", value, digits,
+			numberOf(f, "99 % interval over data sets, low"), numberOf(f, "99 % interval over data sets, high")), "-", "−")
+	}
+	all := func(table.Row) bool { return true }
+	whole := of(seeds, all)
+	common := func(r table.Row) bool { return slices.Contains(sets(whole), r.Text("dataset")) }
+	// ηω is below 2, or not known: of the full batch, which makes the floors.
+	slow := func(r table.Row) bool { return !(r.Number("k_eta_omega") >= 2*r.Number("K")) }
+	// The mean excess at a step and a friction is above 0.02, three times what chance makes.
+	floors := Floors(rows)
+	clear := func(seeds []float64) func(table.Row) bool {
+		point := []string{"dataset", "integrator", "nl", "K", "h", "friction"}
+		excess := make(map[table.Key]float64)
+		for _, g := range rows.Filter(func(r table.Row) bool {
+			return slices.Contains(seeds, r.Number("seed")) && !diverged(r)
+		}).GroupBy(point...) {
+			excess[g.Key] = g.Mean(func(r table.Row) float64 { return r.Number("ks") - floors[r.Key(FloorColumns...)] })
+		}
+		return func(r table.Row) bool { return r.Number("K") == 1 || excess[r.Key(point...)] > 0.02 }
+	}
+	sparse := of(seeds, clear(seeds))
+	if s := of(seeds, slow); !slices.Equal(sets(s), sets(whole)) || !slices.Equal(sets(sparse), sets(whole)) {
+		t.Errorf("at small steps %q, of clear excesses %q, want those of all, %q", sets(s), sets(sparse), sets(whole))
+	}
+	var alone, same, slowly, clearly []string
+	for _, seed := range seeds {
+		one := []float64{seed}
+		f, s, c := of(one, all), of(one, slow), of(one, clear(one))
+		alone = append(alone, fmt.Sprintf("%s, on %d", interval(f, 3), len(sets(f))))
+		same = append(same, interval(of(one, common), 3))
+		slowly = append(slowly, fmt.Sprintf("%s, on %d", interval(s, 2), len(sets(s))))
+		clearly = append(clearly, fmt.Sprintf("%s, on %d", interval(c, 2), len(sets(c))))
+	}
+	both := []string{interval(sparse, 2), fmt.Sprintf("it is %s, on the same %d sets", interval(of(seeds, slow), 2), len(sets(whole)))}
+	says(t, map[string][]string{
+		"../README.md": both, "../docs/paper.md": both,
+		"../docs/studies.md": append(both, "a + b = "+interval(whole, 3),
+			"By the first seed alone it is "+alone[0]+" sets, by the second "+alone[1],
+			"the first seed has "+same[0]+", which would not decide, the second "+same[1],
+			"by the first seed "+slowly[0]+", by the second "+slowly[1],
+			"the first seed has "+clearly[0]+", the second "+clearly[1]),
+	})
 }
 
 // A claim of one's own is a value like the others.
