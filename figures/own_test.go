@@ -96,6 +96,9 @@ func TestMeansOverSeedsAreNotCalledSplits(t *testing.T) {
 	if n := out.Tables[0].Notes[0]; !strings.HasPrefix(n, "Means over seeds;") {
 		t.Errorf("note %q", n)
 	}
+	if c := out.Tables[0].Data.Columns; !slices.Contains(c, "chains") || slices.Contains(c, "splits") {
+		t.Errorf("columns %q, want a count of chains", c)
+	}
 }
 
 // Points without a place on the horizontal axis are counted, and marks of lost

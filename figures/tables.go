@@ -116,7 +116,6 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	for _, g := range there.GroupBy(slices.Concat(by, of)...) {
 		parts = append(parts, g.Table)
 	}
-	over := mixed(parts)
 	var lines [][]entry // of the table, a group of cells each
 	for _, g := range there.GroupBy(by...) {
 		var line []entry
@@ -138,7 +137,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		}
 		lines = append(lines, append(line, compared(g.Table, levels, values)...))
 	}
-	list := append([]string{replicates(parts)}, over...)
+	list := append([]string{replicates(parts)}, mixed(parts)...)
 	notes := tableNotes(values, len(all), len(columns) == 0, list)
 	if ofRegimes {
 		notes = append(notes, regimeNote)
