@@ -13,6 +13,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/certify"
+	"hambench/internal/distinct"
 )
 
 // fewest is how many replicates an interval needs: with fewer, Student's quantile is so
@@ -92,17 +93,36 @@ func (x *evaluation) referenceVariance() (sum float64) {
 }
 
 // interval decides by Student's interval of the mean over replicates, whose degrees of
-// freedom are one less than there are replicates. A share that is the same on all of them
-// has the interval of a binomial law instead.
+// freedom are one less than there are replicates. A share that is the same on all of them,
+// or that each of them has of one chain, has the interval of a binomial law instead.
 func (x *evaluation) interval() Finding {
 	means := x.replicateMeans()
 	mean, half := student(means, x.referenceVariance(), x.Level)
 	e := estimate{value: mean, low: mean - half, high: mean + half}
 	shares := x.Statistic == bench.ShareStatistic || x.Statistic == worseStatistic
-	if shares && half == 0 { // scatter says nothing here
+	switch {
+	case shares && (half == 0 || x.yesOrNo()): // scatter says little here
 		e.low, e.high = x.binomial(mean)
+	case half == 0 && x.users():
+		e.open = sameNumber
 	}
 	return x.decideMean(e, means)
+}
+
+// sameNumber is why a user's claim has no interval where replicates do not differ: numbers that are
+// rounded or counted, or chains that the compared setting does not change, may be equal by chance
+// or by construction, and then say nothing of how far others would be. Built-in claims know what
+// they count.
+const sameNumber = "all replicates have one number, and so no scatter that an interval could be of"
+
+// yesOrNo reports whether each replicate has one chain, which counts as 0 or 1.
+func (x *evaluation) yesOrNo() bool {
+	for _, of := range x.values {
+		if len(of.numbers) != 1 || of.numbers[0] != 0 && of.numbers[0] != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // decideMean decides by an interval, and lists the means of the replicates with how many
@@ -162,8 +182,8 @@ func quantile(probability float64, freedom int) float64 {
 }
 
 // binomial is the interval of Clopper and Pearson for a share that is the same on all
-// replicates, where Student's has no width. A share of 0 or 1 counts each replicate once:
-// chains on one data set share what made them alike.
+// replicates, where Student's has no width, or of one chain on each, where Student's is too narrow.
+// A share of 0 or 1 counts each replicate once: chains on one data set share what made them alike.
 func (x *evaluation) binomial(share float64) (low, high float64) {
 	n, tail := float64(len(x.values)), (1-x.Level)/2
 	if share > 0 && share < 1 {
@@ -230,13 +250,18 @@ const fewestSteps = 3
 func (x *evaluation) slopes() Finding {
 	rows := x.finite(x.selected)
 	x.over(rows)
+	var dim []float64 // steps at which a number is not told from 0
 	// Chains that differ in their seed are averaged, unless seeds are the replicates.
 	for _, line := range rows.GroupBy(append([]string{"split", x.Replicates}, chainColumns...)...) {
 		// If a distance v moves by d, its logarithm moves by d/v: the slope then moves by d times
 		// that of 1/v.
 		var h, y, inverse []float64
 		for _, at := range line.GroupBy("h") {
-			if v := x.mean(at.Table); v > 0 {
+			v := x.mean(at.Table)
+			if x.users() && v <= aboveChance*x.chance(at.Table) {
+				dim = distinct.Append(dim, at.Get("h").Number())
+			}
+			if v > 0 {
 				h, y = append(h, math.Log(at.Get("h").Number())), append(y, math.Log(v))
 				inverse = append(inverse, 1/v)
 			}
@@ -252,7 +277,29 @@ func (x *evaluation) slopes() Finding {
 		const why = "no line has %d steps or more with a number above 0"
 		return undecided(fmt.Sprintf(why, fewestSteps))
 	}
-	return x.interval()
+	f := x.interval()
+	if len(dim) > 0 && f.Verdict != NotDecided {
+		f.Verdict = NotDecided
+		f.Summary += fmt.Sprintf(": on some line the number at %d steps, the largest of them %.4g, "+
+			"is not told from 0, and those that happen to be positive there flatten the slope: "+
+			"select larger steps", len(dim), slices.Max(dim))
+	}
+	return f
+}
+
+// aboveChance is how many of its standard deviations an excess has to be above 0 for its logarithm to be
+// little off: below, chains whose excess chance made negative are missing.
+const aboveChance = 3
+
+// chance is the standard deviation of the mean of the rows' numbers if they are excesses, by that of
+// distances between draws of the truth; 0 of other numbers.
+func (x *evaluation) chance(rows *table.Table) float64 {
+	n := float64(rows.Len())
+	sd := rows.Mean(func(r table.Row) float64 { return r.Number("ks_self_sd") })
+	if x.Of != bench.ExcessColumn || !(sd > 0) { // older records have none
+		return 0
+	}
+	return sd / math.Sqrt(n)
 }
 
 // excessRatios averages both sides over the pairs of a replicate. The interval of the
@@ -262,6 +309,9 @@ func (x *evaluation) slopes() Finding {
 // that was measured.
 func (x *evaluation) excessRatios(pairs []table.Pair) Finding {
 	excess, ratios := x.fiellerOf(pairs)
+	if excess.low == excess.high && x.users() {
+		excess.open = sameNumber
+	}
 	f := x.decideMean(excess, ratios)
 	if x.Of == aboveFloor && len(pairs) > 0 {
 		f.Excess = excess.interval()

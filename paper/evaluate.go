@@ -78,6 +78,7 @@ type evaluation struct {
 	values    map[string]*replicate   // what was added, by name
 	scale     func(x float64) float64 // of a mean, to how people read it
 	missing   int                     // cells without a result
+	lacking   int                     // chains that did not diverge and lack the number
 	unpaired  int                     // rows that a ratio has no counterpart of
 	left      map[string]splitsOf     // chains that were left out, by the reason
 	stability []Number                // counts of chains that diverged
@@ -188,6 +189,10 @@ func (x *evaluation) decide() Finding {
 	return statistics[x.Statistic](x)
 }
 
+// users reports whether the case is the claim of a user's study, whose author may not know what a
+// statistic presumes. Those of built-in claims were fixed with their rows before them.
+func (x *evaluation) users() bool { return x.ID != "" }
+
 // exact reports whether the rows that are selected are of exact errors or of checks.
 func (x *evaluation) exact() bool {
 	return x.selected.Rows()[0].Text("record") != bench.CellRecord
@@ -209,9 +214,13 @@ func (x *evaluation) remarks() (text string) {
 		text = fmt.Sprintf(" %d cells have no result yet.", x.missing)
 	}
 	// Built-in claims select such rows by design; an author of a study may have expected pairs.
-	if x.unpaired > 0 && x.ID != "" {
+	if x.unpaired > 0 && x.users() {
 		text += fmt.Sprintf(" %d of %d rows have no counterpart at the same step and all else, "+
 			"and are left out.", x.unpaired, x.selected.Len())
+	}
+	if x.lacking > 0 && x.users() {
+		text += fmt.Sprintf(" %d rows whose chains did not diverge have no %s, and are left out.",
+			x.lacking, x.Of)
 	}
 	reasons := []string{failedReference, coarseReference, uncheckedChains, unknownError}
 	for _, reason := range reasons {
@@ -225,7 +234,7 @@ func (x *evaluation) remarks() (text string) {
 // nothing is the finding where there is nothing to decide by: it says which command gives rows, if
 // it is not that no chain is judged by a good reference.
 func (x *evaluation) nothing() Finding {
-	if x.ID != "" && x.selected.Len() > 0 && len(x.Over) > 0 {
+	if x.users() && x.selected.Len() > 0 && len(x.Over) > 0 {
 		if slices.ContainsFunc(x.compared(), func(line []table.Pair) bool { return line != nil }) {
 			return undecided("no pair has a number on both sides: chains diverged, or lack it")
 		}
@@ -236,7 +245,7 @@ func (x *evaluation) nothing() Finding {
 	if len(x.left) > 0 {
 		return undecided("no chains are left to compare")
 	}
-	if x.ID != "" { // of a user's study
+	if x.users() {
 		if n := bench.Selected(x.all, x.Where).Len() - x.missing; n > 0 {
 			return undecided(fmt.Sprintf("none of the %d rows that the claim selects has a number "+
 				"there: their chains diverged, or do not record it", n))
@@ -276,6 +285,9 @@ func (x *evaluation) rows(where map[string][]any) *table.Table {
 			return r.Text("record") != bench.CellRecord
 		}
 		v := x.number(r)
+		if v != v && !diverged(r) {
+			x.lacking++
+		}
 		return v == v && (!judged || x.judges(r))
 	})
 	x.read = append(x.read, found)
@@ -648,18 +660,18 @@ func (x *evaluation) quotientsOf(pairs []table.Pair) (out []quotient) {
 // their mean over replicates. The statistic "ratio" averages the logarithms of the ratios
 // of single pairs; "excess-ratio" divides means by means, which allows numbers below 0.
 func (x *evaluation) ratios() Finding {
+	pairs := x.pairs()
 	if x.exact() {
 		var found []estimate
-		for _, q := range x.quotients() {
+		for _, q := range x.quotientsOf(pairs) {
 			name := fmt.Sprintf("%s of %s, %s", x.Of, x.what, nameOf(q.row))
 			found = append(found, x.certain(q.row, name, q.value))
 		}
-		if len(found) > 0 {
-			return x.each("ratio", "ratios", found)
+		if len(found) == 0 {
+			return undecided("no two numbers above their resolution differ in what is compared alone")
 		}
-		return undecided("no two numbers above their resolution differ in what is compared alone")
+		return x.withoutLaws(x.each("ratio", "ratios", found), pairs)
 	}
-	pairs := x.pairs()
 	x.over(x.selected)
 	if x.Statistic == bench.RatioStatistic {
 		return x.excessRatios(pairs)
@@ -667,6 +679,38 @@ func (x *evaluation) ratios() Finding {
 	x.scale = math.Exp
 	x.addLogarithms(pairs, x.number, x.ofDistance())
 	return x.interval()
+}
+
+// withoutLaws counts the pairs of exact errors in which a side has none, since its chain has no
+// stationary law at that step. A ratio is then infinite or 0 if it is one side, so that a user's
+// claim that the others confirm is left open.
+func (x *evaluation) withoutLaws(f Finding, pairs []table.Pair) Finding {
+	var one, both int
+	for _, p := range pairs {
+		left, right := x.mean(p.Left), x.mean(p.Right)
+		switch {
+		case left != left && right != right:
+			both++
+		case left != left || right != right:
+			one++
+		}
+	}
+	if !x.users() {
+		return f
+	}
+	if one > 0 && f.Verdict == Confirmed {
+		f.Verdict = NotDecided
+	}
+	for _, of := range []struct {
+		n    int
+		what string
+	}{{one, "one side alone has"}, {both, "neither side has"}} {
+		if of.n > 0 {
+			f.Detail += fmt.Sprintf(" In %d pairs %s a stationary law: they have no ratio.", of.n,
+				of.what)
+		}
+	}
+	return f
 }
 
 // addLogarithms adds the logarithm of the ratio of each pair: of the left side's mean to

@@ -125,7 +125,25 @@ func TestStatisticsDecide(t *testing.T) {
 	for i := range 6 {
 		chainRow(alone, fmt.Sprint("set", i), i, "fast", 0.1, 0.2, map[string]any{"rmse": 2.})
 	}
-	one := sixSets(1, 0.02).Where("dataset", "set0", "set1")
+	// Excesses like h² with noise of so much, beside distances of draws of the truth that vary by 0.01.
+	squares := func(sets int, noise float64, steps ...float64) *table.Table {
+		rows, random := madeUp(), rand.New(rand.NewPCG(uint64(sets), 0))
+		for i := range sets {
+			for _, h := range steps {
+				chainRow(rows, fmt.Sprint("set", i), 1, "slow", h, 0.1+10*h*h+noise*random.NormFloat64(), nil)
+			}
+		}
+		return rows
+	}
+	// One chain on each of so many seeds, of which n diverged.
+	alike := func(n, seeds int) *table.Table {
+		rows := madeUp()
+		for i := range seeds {
+			chainRow(rows, "a", i, "slow", 0.1, 0.2, map[string]any{"diverged": i < n, "rmse": 2.})
+		}
+		return rows
+	}
+	tenth := claim(bench.ShareStatistic, "diverged", nil, nil, limits(0, 0.1))
 	for _, c := range []struct {
 		what   string
 		claim  bench.DataClaim
@@ -138,9 +156,16 @@ func TestStatisticsDecide(t *testing.T) {
 		{"exact order of which a bound is known", orders, exact(math.NaN(), 1, certify.Confirmed), NotDecided, "1 or more: the interval holds a limit"},
 		{"exact order without a fit", orders, exact(2, math.NaN(), certify.Inconclusive), NotDecided, "could not be fitted"},
 		{"a law that is exact", orders, exact(2, math.NaN(), certify.Exact), Refuted, "exact"},
-		{"slope of the excess", slopes, sixSets(1, 0), Confirmed, "6 data sets"},
-		{"another slope", steep, sixSets(1, 0), Refuted, "6 data sets"},
-		{"slopes on two data sets", slopes, one, NotDecided, "on 2 data sets: want 4 or more"},
+		{"slope of the excess", slopes, squares(6, 0.001, 0.2, 0.14, 0.1, 0.07), Confirmed, "6 data sets"},
+		{"another slope", steep, squares(6, 0.001, 0.2, 0.14, 0.1, 0.07), Refuted, "6 data sets"},
+		{"slopes on two data sets", slopes, squares(2, 0.001, 0.2, 0.14, 0.1), NotDecided, "on 2 data sets: want 4 or more"},
+		{"slopes of excesses that chance makes", slopes, squares(20, 0.01, 0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003125), NotDecided, "at 5 steps, the largest of them 0.05, is not told from 0"},
+		{"slopes of no excess", steep, squares(20, 0.01, 0.0032, 0.0016, 0.0008, 0.0004, 0.0002, 0.0001), NotDecided, "not told from 0"},
+		{"a mean of equal numbers", mean, alike(0, 6), NotDecided, "2: all replicates have one number"},
+		{"a ratio of equal chains", ratio, sixSets(1, 0), NotDecided, "1: all replicates have one number"},
+		{"no chain of 50 seeds diverged", tenth, alike(0, 50), NotDecided, "in [0, 0.1005], 50 seeds"},
+		{"one of 50 seeds diverged", tenth, alike(1, 50), NotDecided, "0.02, in [0.0001002, 0.1394]"},
+		{"one of 200 seeds diverged", tenth, alike(1, 200), Confirmed, "200 seeds"},
 		{"equal excesses", ratio, sixSets(1, 0.02), Confirmed, "6 data sets"},
 		{"half the excess", ratio, sixSets(0.5, 0.02), Refuted, "6 data sets"},
 		{"excesses that scatter", ratio, sixSets(1, 0.5), NotDecided, "6 data sets"},
@@ -541,7 +566,7 @@ func TestAUsersClaimMayHaveTheIDOfABuiltInOne(t *testing.T) {
 		p := bench.Plan{Study: bench.Study{ID: "methods", Origin: "0123456789abcdef"}}
 		for i := range 6 {
 			cell := bench.Cell{Dataset: fmt.Sprint("set", i), Batches: 1}
-			m.putResult(&p, bench.Result{Cell: cell, KS: 0.5, KSSelfSD: 0.01})
+			m.putResult(&p, bench.Result{Cell: cell, KS: 0.5 + 0.001*float64(i%3), KSSelfSD: 0.01})
 		}
 		p.Claims = []bench.DataClaim{{
 			ID: c.ID, Text: "Distances are 0.5.", Statistic: bench.MeanStatistic, Of: "ks",
@@ -616,12 +641,55 @@ func TestClaimsOfErrorsReadNoChains(t *testing.T) {
 	}
 }
 
+// A user's ratio of exact errors is not confirmed by the steps at which both sides have a law alone.
+func TestRatiosWhereOneSideHasNoLaw(t *testing.T) {
+	for _, c := range []struct {
+		last   [2]float64 // errors of new and old at the largest step
+		high   float64
+		want   Verdict
+		detail string
+	}{
+		{[2]float64{0.1, 0.2}, 0.6, Confirmed, ""},
+		{[2]float64{math.NaN(), 0.2}, 0.6, NotDecided, "In 1 pairs one side alone has a stationary law: they have no ratio."},
+		{[2]float64{math.NaN(), 0.2}, 0.4, Refuted, "In 1 pairs one side alone has"},
+		{[2]float64{math.NaN(), math.NaN()}, 0.6, Confirmed, "In 1 pairs neither side has a stationary law"},
+	} {
+		rows := madeUp()
+		add := func(integrator string, h, at float64) {
+			row := certify.Row{Problem: "p", Integrator: integrator, Inner: 1, Scheme: "full"}
+			rows.Add(row, map[string]any{"record": bench.ErrorRecord, "problem": "p", "integrator": integrator, "scheme": "full", "observable": "theta.cov",
+				"h": h, "error": at, "resolution": 1e-12, "key": integrator})
+		}
+		for i, integrator := range []string{"new", "old"} {
+			add(integrator, 0.1, 0.01*float64(1+i))
+			add(integrator, 0.2, c.last[i])
+		}
+		f := decideBy(bench.DataClaim{
+			ID: "mine", Statistic: bench.RatioStatistic, Of: "error", Between: limits(0, c.high), Level: 0.99,
+			Where: map[string][]any{"integrator": {"new"}}, Over: map[string][]any{"integrator": {"old"}},
+		}, rows)
+		if f.Verdict != c.want || !strings.HasPrefix(f.Detail, c.detail) {
+			t.Errorf("%v up to %v: %s, %q: want %s, %q", c.last, c.high, f.Verdict, f.Detail, c.want, c.detail)
+		}
+	}
+}
+
+// A chain that did not diverge and lacks the number is counted.
+func TestRowsWithoutTheNumberAreCounted(t *testing.T) {
+	rows := sixSets(1, 0.02)
+	chainRow(rows, "set9", 1, "slow", 0.1, 0.2, map[string]any{"rmse": math.NaN()})
+	f := decideBy(bench.DataClaim{ID: "mine", Statistic: bench.MeanStatistic, Of: "rmse", Between: limits(1.9, 2.1), Level: 0.99, Where: map[string][]any{"integrator": {"slow"}}}, rows)
+	if want := "1 rows whose chains did not diverge have no rmse, and are left out."; f.Verdict != Confirmed || !strings.Contains(f.Detail, want) {
+		t.Errorf("%s, %q: want confirmed, %q", f.Verdict, f.Detail, want)
+	}
+}
+
 // Rows that a ratio cannot use, since nothing stands at their step, are counted for who wrote it.
 func TestRowsWithoutACounterpartAreCounted(t *testing.T) {
 	rows := madeUp()
 	for i := range 5 {
 		set := fmt.Sprint("set", i)
-		chainRow(rows, set, 1, "new", 0.1, 0.3, nil)
+		chainRow(rows, set, 1, "new", 0.1, 0.3+0.001*float64(i%3), nil)
 		chainRow(rows, set, 1, "old", 0.1, 0.2, nil)
 		chainRow(rows, set, 1, "new", 0.2003, 0.6, nil)
 		chainRow(rows, set, 1, "old", 0.2, 0.2, nil)
