@@ -199,8 +199,14 @@ func (x *evaluation) exact() bool {
 }
 
 // finish adds what was left out to the finding of a case: the counts of chains that
-// diverged to its numbers, the chains that do not count to its detail.
+// diverged to its numbers, the chains that do not count to its detail. While cells that the case
+// selects have no result nothing is decided: long jobs run first, so that those that are there are
+// no fair sample of all.
 func (x *evaluation) finish(f Finding) Finding {
+	if x.missing > 0 && (f.Verdict == Confirmed || f.Verdict == Refuted) {
+		f.Verdict = NotDecided
+		f.Summary += fmt.Sprintf("; %d cells are still to be run", x.missing)
+	}
 	f.Numbers = append(f.Numbers, x.stability...)
 	f.Detail += x.remarks()
 	f.Detail = strings.TrimSpace(f.Detail)

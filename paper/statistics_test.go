@@ -674,6 +674,19 @@ func TestRatiosWhereOneSideHasNoLaw(t *testing.T) {
 	}
 }
 
+// Long jobs run first: what is there of a run under way decides nothing.
+func TestNothingIsDecidedWhileCellsAreMissing(t *testing.T) {
+	mean := bench.DataClaim{ID: "mine", Statistic: bench.MeanStatistic, Of: "rmse", Between: limits(1.9, 2.1), Level: 0.99, Where: map[string][]any{"integrator": {"slow"}}}
+	rows := sixSets(1, 0.02)
+	if f := decideBy(mean, rows); f.Verdict != Confirmed {
+		t.Fatalf("%s: %s, want confirmed", f.Verdict, f.Summary)
+	}
+	rows.Add(nil, map[string]any{"record": bench.CellRecord, "dataset": "set1", "integrator": "slow", "missing": true})
+	if f := decideBy(mean, rows); f.Verdict != NotDecided || !strings.HasSuffix(f.Summary, "; 1 cells are still to be run") {
+		t.Errorf("%s: %q, want not decided, with the cell that is missing", f.Verdict, f.Summary)
+	}
+}
+
 // A chain that did not diverge and lacks the number is counted.
 func TestRowsWithoutTheNumberAreCounted(t *testing.T) {
 	rows := sixSets(1, 0.02)
