@@ -115,8 +115,8 @@ type Report struct {
 	OnlyDraws     []string `json:"only_in_draws,omitempty"`
 	Constant      []string `json:"constant,omitempty"`
 	// Copied is a chain of the draws that a chain of the reference begins with, or the other way
-	// round, "" if none: the sides are not independent then, and an acceptance says nothing of a
-	// sampler.
+	// round, or one that has draws of the reference at other places; "" if none. The sides are not
+	// independent then, and an acceptance says nothing of a sampler.
 	Copied string `json:"copied,omitempty"`
 	// Joint has the worst correlation, and the worst direction's scale and shape.
 	Joint []Joint `json:"joint,omitempty"`
@@ -311,7 +311,9 @@ func Sides(reference, draws Side) (Report, error) {
 		r.Why = "no column varies"
 		return r, nil
 	}
-	if r.Why = cmp.Or(stuck(own, ref, ""), stuck(ref, own, "the reference: ")); r.Why != "" {
+	r.Why = cmp.Or(stuck(own, ref, ""), stuck(ref, own, "the reference: "),
+		repeated(own, ref, "the draws"), repeated(ref, own, "the reference"))
+	if r.Why != "" {
 		return r, nil
 	}
 	t := newTests(len(ref.Names))
@@ -332,7 +334,7 @@ func Sides(reference, draws Side) (Report, error) {
 	slices.SortStableFunc(r.Columns, func(a, b Column) int {
 		return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(b.excess(), a.excess()))
 	})
-	r.conclude()
+	r.conclude(cmp.Or(confined(own, ref, ""), confined(ref, Side{}, "the reference: ")))
 	return r, nil
 }
 
@@ -419,6 +421,8 @@ func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 	both := Side{Names: ref.Names, Chains: slices.Concat(ref.Chains, own.Chains)}
 	if _, chain, copied := both.copies(len(ref.Chains)); copied {
 		r.Copied = own.name(chain - len(ref.Chains))
+	} else if chain := copiedFrom(own, ref); chain >= 0 {
+		r.Copied = own.name(chain)
 	}
 	return ref, own, nil
 }
@@ -563,6 +567,46 @@ func stuck(side, other Side, prefix string) string {
 	return ""
 }
 
+// hardlyMoved is the share of other draws within the range of a chain below which it is taken not to
+// have mixed: of three independent draws or more the range has less once in a hundred times.
+const hardlyMoved = 0.05
+
+// confined returns which of a side's chains stays in a narrow range of a column, "" if none: one in
+// which hardly any draws of its other chains are, nor of the other side; prefix is what the message
+// begins with. A reference is held against its own chains alone, since draws may be wrong. Chains
+// of one value are another matter (stuck).
+func confined(side, other Side, prefix string) string {
+	if len(side.Chains) == 1 {
+		return "" // draws that all are in a wrong place are refused
+	}
+	// within is the share of sorted values from low to high, of which some are not counted.
+	within := func(sorted []float64, low, high float64, but int) float64 {
+		from, _ := slices.BinarySearch(sorted, low)
+		to, _ := slices.BinarySearch(sorted, math.Nextafter(high, math.Inf(1)))
+		return float64(to-from-but) / float64(max(1, len(sorted)-but))
+	}
+	for j, name := range side.Names {
+		own := slices.Sorted(slices.Values(slices.Concat(side.column(j)...)))
+		var beside []float64
+		if len(other.Chains) > 0 {
+			beside = slices.Sorted(slices.Values(slices.Concat(other.column(j)...)))
+		}
+		for c, x := range side.column(j) {
+			low, high := slices.Min(x), slices.Max(x)
+			if len(x) < minLeast || low == high {
+				continue
+			}
+			share := max(within(own, low, high, len(x)), within(beside, low, high, 0))
+			if share < hardlyMoved {
+				return fmt.Sprintf("%s%s stays between %.6g and %.6g in column %s, where %.2g %% of "+
+					"the other draws are: chains have not mixed", prefix, side.name(c), low, high,
+					name, 100*share)
+			}
+		}
+	}
+	return ""
+}
+
 // longestRun returns the value that is repeated most often without another between, and how often.
 func longestRun(x []float64) (value float64, run int) {
 	begin := 0
@@ -615,12 +659,16 @@ func (r *Report) sizes() {
 	}
 }
 
+// worthOfAChain is how many independent draws a chain has to be worth, on average, for a side to
+// show how its chains move, and not only where they began.
+const worthOfAChain = 2
+
 // conclude sets the verdict; columns are in order. A refusal goes before a lack of draws: few
 // draws that differ enough to be seen are wrong all the same, if the median column has enough of
-// them. Columns of a small effective size refuse
-// nothing, and without them nothing is accepted; nor is it with draws so far out that they are not
-// expected once in a hundred reports.
-func (r *Report) conclude() {
+// them. Columns of a small effective size refuse nothing, and without them nothing is accepted;
+// nor is it with chains that have not mixed, for which confined is the reason, nor with draws so
+// far out that they are not expected once in a hundred reports.
+func (r *Report) conclude(confined string) {
 	var few []string // what a side has too little of
 	enough := true   // in the median column, on both sides
 	for _, side := range []struct {
@@ -632,6 +680,11 @@ func (r *Report) conclude() {
 			few = append(few, fmt.Sprintf("%s: an effective size of %.0f, of %.1f in column %s: "+
 				"want at least %d, and %d in each column", side.of, side.Effective, side.Least,
 				side.LeastOf, minMedian, minLeast))
+		} else if side.Least < float64(worthOfAChain*side.Chains) {
+			confined = cmp.Or(confined, fmt.Sprintf("%s: %d chains of %d draws are worth %.0f in "+
+				"column %s, hardly more than one each: where they began decides, and not how they "+
+				"move: chains have not mixed", side.of, side.Chains, side.Draws, side.Least,
+				side.LeastOf))
 		}
 	}
 	var why []string
@@ -658,6 +711,8 @@ func (r *Report) conclude() {
 	case few != nil:
 		r.Verdict, r.Why = Undecided, few[0]
 		r.Power = nil // its standard errors are as little known
+	case confined != "":
+		r.Verdict, r.Why = Undecided, confined
 	case stray != nil:
 		r.Verdict, r.Why = Undecided, fmt.Sprintf("column %s: a draw at %.4g, where the "+
 			"reference with the median %.4g has no tail (%.1g draws are expected as far out): "+

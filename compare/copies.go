@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -98,4 +99,93 @@ func (s Side) agreement(a, b int, shares func() []map[float64]float64) float64 {
 		least = min(least, logarithm)
 	}
 	return math.Exp(least)
+}
+
+// Draws in other places than chains of the same draws have them: as many of a chain's, and so many
+// times as many as independent draws of the law agree by chance, by the agreements within a side.
+const (
+	copiedShare  = 0.1
+	beyondChance = 5
+)
+
+// moves calls f for each draw that is not equal to the one before it in its chain, with the chain
+// and a digest of its values.
+func (s Side) moves(f func(chain int, digest uint64)) {
+	for c, chain := range s.Chains {
+		var last uint64
+		for i := range chain[0] {
+			digest := uint64(14695981039346656037) // FNV-1a, of whole numbers in place of bytes
+			for _, x := range chain {
+				digest = bits.RotateLeft64((digest^math.Float64bits(x[i]+0))*1099511628211, 29)
+			}
+			if i == 0 || digest != last {
+				f(c, digest)
+			}
+			last = digest
+		}
+	}
+}
+
+// again counts the draws of a side, without those that repeat the one before, and those of them
+// that have the values of an earlier one.
+func (s Side) again() (repeats, moves float64) {
+	seen := make(map[uint64]bool)
+	s.moves(func(_ int, digest uint64) {
+		moves++
+		if seen[digest] {
+			repeats++
+		}
+		seen[digest] = true
+	})
+	return repeats, moves
+}
+
+// repeated returns that many draws of a side are those of other places in it, "" if not: of draws
+// that were resampled, or a chain that was written twice in a row, the autocorrelation does not show
+// how few they are. Of a law of few values independent draws agree, which the other side shows, and
+// so do rounded ones, which the distance between values shows.
+func repeated(side, other Side, what string) string {
+	repeats, moves := side.again()
+	if repeats <= copiedShare*moves {
+		return ""
+	}
+	byChance, of := other.again()
+	expected := max((byChance+1)/of*max(1, moves/of), moves/side.places())
+	if repeats > max(copiedShare, beyondChance*expected)*moves {
+		return fmt.Sprintf("%s: %.0f of %.0f draws have the values of an earlier one that is not "+
+			"next to them, as resampled draws have: want each draw once", what, repeats, moves)
+	}
+	return ""
+}
+
+// places is how many values a column could have within its range if the smallest distance between
+// two of its values is that of all: of the column with most.
+func (s Side) places() (most float64) {
+	for j := range s.Names {
+		x := slices.Concat(s.column(j)...)
+		if d := spacing(x); d > 0 {
+			most = max(most, (slices.Max(x)-slices.Min(x))/d)
+		}
+	}
+	return most
+}
+
+// copiedFrom returns the chain of draws with the most draws that the reference holds, too, at
+// whatever place; -1 if they are no more than chance makes.
+func copiedFrom(own, ref Side) int {
+	byChance, of := ref.again()
+	held := make(map[uint64]bool)
+	ref.moves(func(_ int, digest uint64) { held[digest] = true })
+	common, moves := make([]float64, len(own.Chains)), make([]float64, len(own.Chains))
+	own.moves(func(c int, digest uint64) {
+		moves[c]++
+		if held[digest] {
+			common[c]++
+		}
+	})
+	most := slices.Index(common, slices.Max(common))
+	if common[most] > max(copiedShare, beyondChance*(byChance+1)/of)*moves[most] {
+		return most
+	}
+	return -1
 }

@@ -2,7 +2,9 @@ package compare
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +77,68 @@ func TestAnAcceptanceSaysOfWhichColumnsItIs(t *testing.T) {
 	}
 }
 
+// shuffled returns numbers in another order.
+func shuffled(rng *rand.Rand, x []float64) (out []float64) {
+	for _, i := range rng.Perm(len(x)) {
+		out = append(out, x[i])
+	}
+	return out
+}
+
+// thousandths rounds numbers.
+func thousandths(x []float64) (out []float64) {
+	for _, v := range x {
+		out = append(out, math.Round(1000*v)/1000)
+	}
+	return out
+}
+
+// Draws that stand at several places of a side are fewer than they look: they decide nothing. Those
+// that repeat the one before are a sampler's, and rounded ones agree by chance.
+func TestDrawsAtSeveralPlacesDecideNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 3))
+	normal := func(n int) (x []float64) {
+		for range n {
+			x = append(x, rng.NormFloat64())
+		}
+		return x
+	}
+	side := func(columns ...[]float64) (s Side) {
+		s.Names = []string{"x"}
+		for _, c := range columns {
+			s.Chains = append(s.Chains, [][]float64{c})
+		}
+		return s
+	}
+	var resampled, stays []float64
+	few := normal(300)
+	for range 2000 {
+		resampled = append(resampled, few[rng.IntN(len(few))])
+	}
+	for _, v := range normal(400) {
+		stays = append(stays, v, v, v)
+	}
+	stream := normal(1003)
+	twice := slices.Concat(few, few)
+	for what, c := range map[string]struct {
+		own     Side
+		decides bool
+	}{
+		"resampled":           {side(resampled), false},
+		"shifted":             {side(stream[:1000], stream[1:1001], stream[2:1002]), false},
+		"written twice":       {side(twice), false},
+		"rejected proposals":  {side(stays), true},
+		"rounded draws":       {side(thousandths(normal(2000))), true},
+		"coarsely rounded":    {side(thousandths(thousandths(normal(20_000)))), true},
+		"one draw of another": {side(normal(500), append(normal(500), few[:20]...), append(normal(500), few[:20]...)), true},
+	} {
+		r, err := Sides(side(normal(1000), normal(1000)), c.own)
+		if err != nil || strings.Contains(r.Why, "not next to them") == c.decides || !c.decides && r.Verdict != Undecided {
+			t.Errorf("%s: %v, %s: %s", what, err, r.Verdict, r.Why)
+		}
+	}
+}
+
 // A chain of the reference among the draws is named. Two chains of one side that their own
 // values leave no choice are no copies, however many other values the other side has.
 func TestDrawsOfTheReferencesOwnAreNamed(t *testing.T) {
@@ -102,6 +166,9 @@ func TestDrawsOfTheReferencesOwnAreNamed(t *testing.T) {
 		"none":                   {side(a), side(b, c), ""},
 		"the second":             {side(c, a), side(b, a), "chain 2"},
 		"its beginning":          {side(a), side(a[:300], b), "chain 1"},
+		"its end":                {side(a), side(b, a[100:]), "chain 2"},
+		"its draws, shuffled":    {side(a, b), side(c, shuffled(rng, a)), "chain 2"},
+		"rounded draws":          {side(thousandths(a), thousandths(b)), side(thousandths(c)), ""},
 		"few values, of a side":  {side(turns(), turns()), side(column(400_000, normal)), ""},
 		"few values, of another": {side(column(400_000, normal)), side(turns(), turns()), ""},
 	} {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // tests knows how many tests of a report share its level. Bonferroni's bound is used throughout:
@@ -79,7 +80,7 @@ func (t tests) column(name string, p pooled) (c Column, z []float64) {
 	}
 	c.ReferenceMean, c.ReferenceSD = meanSD(p.x[:p.split])
 	c.Mean, c.SD = meanSD(p.x[p.split:])
-	c.rounding = p.rounding(min(c.ReferenceSD, c.SD))
+	c.rounding = p.rounding(min(c.ReferenceSD, c.SD), s.z)
 	n := t.columns * (cuts - 1) // tests of shape, at every cut of every column
 	for k, d := range s.shape {
 		c.Curve = append(c.Curve, Point{s.at[k], s.share[k], d.value, min(d.width(t.level(n)), 1)})
@@ -139,16 +140,42 @@ const (
 )
 
 // rounding is the variance that a coarser rounding of one side's values adds, in units of the
-// square of a deviation: that of float32, or of six digits, beside double precision. Where both
-// sides are whole numbers, or rounded alike, that is 0. It counts as so much at most that
-// correlations below 0.9 are compared however coarse a side is, which its column's shape shows.
-func (p pooled) rounding(sd float64) float64 {
+// square of a deviation: that of float32, or of six digits, beside double precision, or that of the
+// scores z of draws that repeat the one before. Where both sides are whole numbers, or rounded alike,
+// that is 0. It counts as so much at most that correlations below 0.9 are compared however coarse a
+// side is, which its column's shape shows.
+func (p pooled) rounding(sd float64, z []float64) float64 {
 	const least, most = roundOff * roundOff / aboveRounding, 0.1 / aboveRounding
 	if sd == 0 {
 		return least
 	}
 	ref, own := spacing(p.x[:p.split])/sd, spacing(p.x[p.split:])/sd
-	return min(max(math.Abs(ref*ref-own*own)/12, least), most)
+	coarser := max(math.Abs(ref*ref-own*own)/12, least)
+	ref, own = p.ties(z, 0, p.split), p.ties(z, p.split, len(z))
+	if high := max(ref, own); high > 2*min(ref, own) { // else sides repeat alike
+		coarser = max(coarser, high)
+	}
+	return min(coarser, most)
+}
+
+// ties is the mean variance of the scores within the ranks that draws from one place to another
+// take which are equal to the one before or after: a rejected proposal's have one rank, in which
+// those of a column that moved meanwhile differ.
+func (p pooled) ties(z []float64, from, to int) (sum float64) {
+	n := float64(len(z))
+	for first := from; first < to; {
+		last := first + 1
+		for last < to && p.x[last] == p.x[first] {
+			last++
+		}
+		if run := float64(last - first); run > 1 {
+			// Ranks that are run/n wide are so wide in scores, by the normal density.
+			width := run / n / distuv.UnitNormal.Prob(z[first])
+			sum += run * width * width / 12
+		}
+		first = last
+	}
+	return sum / float64(to-from)
 }
 
 // spacing is the smallest distance between two values, of that half of them which is farther from

@@ -28,10 +28,10 @@ func (t tests) power(columns []Column, pairs []difference) []Power {
 		// A deviation that is wrong by a factor moves the mean of |z| by its logarithm times that
 		// mean (see tests.scale).
 		typical := median(scale)
-		out = append(out, t.shows("a deviation 8 % too large", math.Log(1.08)*typical.mean, typical,
-			t.columns))
+		out = append(out, t.shows("a deviation of normal scores 8 % too large",
+			math.Log(1.08)*typical.mean, typical, t.columns))
 	}
-	out = append(out, t.shows("a shift of 0.1 standard deviations", 0.1, median(location),
+	out = append(out, t.shows("a shift of normal scores by 0.1", 0.1, median(location),
 		t.columns))
 	// Of columns that always go together no correlation is compared.
 	varying := slices.DeleteFunc(slices.Clone(pairs), func(d difference) bool {

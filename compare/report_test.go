@@ -359,6 +359,88 @@ func TestSidesOfDifferentDigitsAreOfOneLaw(t *testing.T) {
 	}
 }
 
+// Where one column repeats its values and the other moves, as of Metropolis within Gibbs, ranks do
+// not tell draws of columns that nearly always go together apart as those of independent ones: of
+// forty right sets none is refused, where all were.
+func TestRepeatedValuesAreNoDifference(t *testing.T) {
+	rng := rand.New(rand.NewPCG(26, 1))
+	chain := func(repeats bool) [][]float64 {
+		x := make([][]float64, 2)
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		for range 300 {
+			if !repeats || rng.Float64() < 0.4 {
+				a = rng.NormFloat64()
+			}
+			if !repeats || rng.Float64() < 0.4 {
+				b = rng.NormFloat64()
+			}
+			x[0], x[1] = append(x[0], a), append(x[1], a+1e-4*b)
+		}
+		return x
+	}
+	side := func(repeats bool) Side {
+		s := Side{Names: []string{"a", "b"}}
+		for range 4 {
+			s.Chains = append(s.Chains, chain(repeats))
+		}
+		return s
+	}
+	for range 40 {
+		if r, err := Sides(side(false), side(true)); err != nil || r.Verdict != Accepted {
+			t.Fatalf("%v, %s: %s", err, r.Verdict, r.Why)
+		}
+	}
+}
+
+// Chains that have not mixed decide nothing, though all of them together look right: one that
+// trembles about a place, and those of two modes that none of them leaves.
+func TestChainsThatHaveNotMixedDecideNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(27, 1))
+	chain := func(n int, of func() float64) (x []float64) {
+		for range n {
+			x = append(x, of())
+		}
+		return x
+	}
+	side := func(chains, n int, of func(chain int) float64) Side {
+		s := Side{Names: []string{"x"}}
+		for c := range chains {
+			s.Chains = append(s.Chains, [][]float64{chain(n, func() float64 { return of(c) })})
+		}
+		return s
+	}
+	normal := func(int) float64 { return rng.NormFloat64() }
+	trembles := func(c int) float64 {
+		if c == 2 {
+			return 0.3 + 1e-6*rng.NormFloat64()
+		}
+		return rng.NormFloat64()
+	}
+	modes := func(of func(c int) float64) func(int) float64 {
+		return func(c int) float64 { return of(c) + rng.NormFloat64() }
+	}
+	apart := modes(func(c int) float64 { return 8*float64(c%2) - 4 })
+	both := modes(func(int) float64 { return 8*float64(rng.IntN(2)) - 4 })
+	for what, c := range map[string]struct {
+		ref, own Side
+		verdict  string
+		why      string
+	}{
+		"right":                       {side(4, 500, normal), side(8, 500, normal), Accepted, ""},
+		"many short chains":           {side(4, 500, normal), side(100, 12, normal), Accepted, ""},
+		"one of eight trembles":       {side(4, 500, normal), side(8, 500, trembles), Undecided, "chain 3 stays between"},
+		"one of the reference's does": {side(8, 500, trembles), side(4, 500, normal), Undecided, "the reference: chain 3 stays between"},
+		"two modes, visited":          {side(4, 500, both), side(40, 200, both), Accepted, ""},
+		"two modes, none left":        {side(4, 500, both), side(40, 200, apart), Undecided, "the draws: 40 chains of 8000 draws are worth"},
+		"all of them elsewhere":       {side(4, 500, normal), side(4, 500, func(int) float64 { return 3 + 0.01*rng.NormFloat64() }), Refused, ""},
+	} {
+		r, err := Sides(c.ref, c.own)
+		if err != nil || r.Verdict != c.verdict || !strings.HasPrefix(r.Why, c.why) {
+			t.Errorf("%s: %v, %s: %q: want %s, %q", what, err, r.Verdict, r.Why, c.verdict, c.why)
+		}
+	}
+}
+
 // Whole numbers beside a reference with digits hide no wrong correlation.
 func TestWholeNumbersBesideDigitsShowTheirCorrelation(t *testing.T) {
 	side := func(seed uint64, rho float64, round func(float64) float64) Side {

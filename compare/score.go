@@ -19,7 +19,7 @@ type pooled struct {
 	reference int       // chains
 	split     int       // draws of the reference
 	off       float64   // variance of the reference's own error, in units of a score's variance
-	scratch   []float64 // as long as x, for averageOf; nil until like
+	scratch   []float64 // twice as long as x, for averageOf; nil until like
 }
 
 // pool returns a column of both sides. A reference with the own error e has its normal scores
@@ -40,7 +40,7 @@ func pool(ref, own Side, column int) pooled {
 // like returns other numbers of the same draws, which may be replaced by others in place from
 // one comparison to the next: thousands of them need no memory of their own.
 func (p pooled) like(x []float64) pooled {
-	p.x, p.scratch = x, make([]float64, len(x))
+	p.x, p.scratch = x, make([]float64, 2*len(x))
 	return p
 }
 
@@ -66,10 +66,13 @@ const (
 // positive by more than chance, the window becomes twice as long: past the memory of a series of
 // n values with the time τ, a sum over M lags has the variance M(2τ)²/n (Bartlett, 1946). The
 // autocovariances are about the mean of all chains, with the number of all values as divisor, so
-// that chains that differ in their means have a long time. The relative variance of the estimate
-// is 2(2M + 1)/n, which is that of n/(2M + 1) degrees of freedom. It overwrites d, which is as
-// long as x.
-func averageOf(x, d []float64, chains []int, least int) average {
+// that chains that differ in their means have a long time. Where the correlations oscillate, a short
+// window may see nothing of a slow part beside them, as of the square of a series that rings: while
+// means of batches vary more than the time explains, the window becomes as long as the batches. The
+// relative variance of the estimate is 2(2M + 1)/n, which is that of n/(2M + 1) degrees of freedom.
+// It overwrites scratch, which is twice as long as x.
+func averageOf(x, scratch []float64, chains []int, least int) average {
+	d, sums := scratch[:len(x)], scratch[len(x):]
 	n := float64(len(x))
 	a := average{mean: floats.Sum(x) / n, size: n}
 	for i, v := range x {
@@ -102,6 +105,8 @@ func averageOf(x, d []float64, chains []int, least int) average {
 		more = slow > late*max(1, 2*time)*math.Sqrt(float64(next-lag)/n)
 		if more {
 			time, lag = time+slow, next
+		} else if b := slowBatches(d, sums, chains, lag, time); b > 0 && lag < longest {
+			more, least = true, min(b, longest)
 		}
 	}
 	a.lag, a.freedom = lag, max(1, n/float64(2*lag+1))
@@ -109,6 +114,48 @@ func averageOf(x, d []float64, chains []int, least int) average {
 	// equation 49), and by as much again, since it shortens its own window.
 	a.size = max(1, n/max(1, 2*time*(1+2/a.freedom)))
 	return a
+}
+
+// Batches whose means vary more than the time explains: at least fewestBatches of one size, by more
+// than the normal quantile makes of independent means: once in a thousand times.
+const (
+	fewestBatches = 16
+	slowQuantile  = 3.09
+)
+
+// slowBatches returns the smallest size of batches, longer than a lag, at which the variance of the
+// batches' means, in units of that of independent values, is above twice the time by more than
+// chance; 0 if there is none. d is a series less its mean, which the time is of; sums is scratch of
+// its length.
+func slowBatches(d, sums []float64, chains []int, lag int, time float64) int {
+	variance := floats.Dot(d, d) / float64(len(d))
+	copy(sums, d)
+	lengths := slices.Clone(chains)
+	for size := 2; ; size *= 2 {
+		// Each chain's sums of the last size are added in pairs, from the front of sums.
+		from, to := 0, 0
+		var square float64
+		for c, length := range lengths {
+			for i := range length / 2 {
+				sum := sums[from+2*i] + sums[from+2*i+1]
+				sums[to+i] = sum
+				square += sum * sum
+			}
+			from, to, lengths[c] = from+length, to+length/2, length/2
+		}
+		if to < fewestBatches {
+			return 0
+		}
+		if size <= lag {
+			continue
+		}
+		batches := float64(to)
+		// The quantile of χ² over its degrees of freedom (Wilson and Hilferty, 1931).
+		most := math.Pow(1-2/(9*batches)+slowQuantile*math.Sqrt(2/(9*batches)), 3)
+		if square/(batches*float64(size)*variance) > most*max(1, 2*time) {
+			return size
+		}
+	}
 }
 
 // off returns the average with an error that draws do not show, of a variance that is known with
@@ -145,9 +192,9 @@ type difference struct {
 // pooled draws. The windows are at least as long as slow's, and the sizes at most its sizes.
 func (p pooled) compare(slow limits) difference {
 	d := difference{
-		ref: averageOf(p.x[:p.split], p.scratch[:p.split], p.chains[:p.reference], slow.ref.lag).
+		ref: averageOf(p.x[:p.split], p.scratch[:2*p.split], p.chains[:p.reference], slow.ref.lag).
 			off(p.off, float64(max(1, p.reference-1))).atMost(slow.ref.size),
-		own: averageOf(p.x[p.split:], p.scratch[p.split:], p.chains[p.reference:], slow.own.lag).
+		own: averageOf(p.x[p.split:], p.scratch[2*p.split:], p.chains[p.reference:], slow.own.lag).
 			atMost(slow.own.size),
 	}
 	d.value = d.own.mean - d.ref.mean

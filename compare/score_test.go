@@ -44,13 +44,44 @@ func TestAWindowIsAtLeastAsLongAsAsked(t *testing.T) {
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}
-	scratch := make([]float64, len(x))
+	scratch := make([]float64, 2*len(x))
 	for _, least := range []int{0, 3, 100} {
 		a := averageOf(x, scratch, []int{2000, 2000}, least)
 		want := max(least, window/2)
 		if a.lag < want || a.lag > want+3 || a.freedom != 4000/float64(2*a.lag+1) {
 			t.Errorf("at least %d: lag %d, freedom %g", least, a.lag, a.freedom)
 		}
+	}
+}
+
+// A series that rings, with the correlations φᵗ cos(wt), has a slow square: whether it is above a
+// value has, of the second Hermite term, the correlations c φ²ᵗ (1 + cos(2wt))/2, with c = 0.031 at
+// the sixth sixteenth, whose sum is about c/2/(1 − φ²). Beside the ringing of the first term a short
+// window sees nothing of it.
+func TestASlowPartBesideRingingIsSeen(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	const phi, w, n, chains = 0.998, 2.0, 4000, 4
+	var sum float64
+	const series = 20
+	for range series {
+		var x []float64
+		for range chains {
+			u, v := rng.NormFloat64(), rng.NormFloat64()
+			for range n {
+				u, v = phi*(u*math.Cos(w)-v*math.Sin(w)), phi*(u*math.Sin(w)+v*math.Cos(w))
+				u, v = u+math.Sqrt(1-phi*phi)*rng.NormFloat64(), v+math.Sqrt(1-phi*phi)*rng.NormFloat64()
+				above := 0.0
+				if u > 0.3186 {
+					above = 1
+				}
+				x = append(x, above)
+			}
+		}
+		sum += 1 / averageOf(x, make([]float64, 2*len(x)), []int{n, n, n, n}, 0).size
+	}
+	want := (1 + 0.031/(1-phi*phi)) / (n * chains) // twice the sum, over all values
+	if got := sum / series; got < 0.6*want || got > 1.6*want {
+		t.Errorf("variance of the mean %.4g, want %.4g", got, want)
 	}
 }
 

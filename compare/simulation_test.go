@@ -466,7 +466,7 @@ func TestEffectiveSizesAreThoseOfTheChains(t *testing.T) {
 	for _, time := range []float64{1, 4, 20} {
 		x := simulated(rand.New(rand.NewPCG(8, 8)), laws[0], 1, n, 1, time, right).Chains[0][0]
 		for _, chains := range [][]int{{n}, {n / 2, n / 2}} {
-			a := averageOf(x, make([]float64, n), chains, 0)
+			a := averageOf(x, make([]float64, 2*n), chains, 0)
 			if off := a.size*time/n - 1; math.Abs(off) > 4*math.Sqrt(2/a.freedom) {
 				t.Errorf("time %g, chains %v: effective size %.0f, want %.0f", time, chains, a.size, n/time)
 			}

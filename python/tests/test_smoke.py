@@ -137,7 +137,7 @@ class Smoke(unittest.TestCase):
             wrong = hambench.judge([[[2 * x for x in row] for row in chain] for chain in draws], dataset="linear", out=folder)
             self.assertTrue(right.accepted, right)
             self.assertFalse(wrong.accepted, wrong)
-            self.assertRegex(str(right), r"^accepted\ndraws: 200 draws, effective \d+\nreference: 10000 draws, effective 10000\nrefuses a deviation 8 % ")
+            self.assertRegex(str(right), r"^accepted\ndraws: 200 draws, effective \d+\nreference: 10000 draws, effective 10000\nrefuses a deviation of normal scores 8 % ")
             self.assertRegex(str(wrong), "^refused: ")
             short = hambench.judge([draws[0][:4]], dataset="linear")
             self.assertRegex(str(short), r"^undecided: 4 draws .*\ndraws: 4 draws, effective –\nreference: 10000 draws, effective –$")
