@@ -681,9 +681,9 @@ func (r *Report) conclude(confined string) {
 				"want at least %d, and %d in each column", side.of, side.Effective, side.Least,
 				side.LeastOf, minMedian, minLeast))
 		} else if side.Least < float64(worthOfAChain*side.Chains) {
-			confined = cmp.Or(confined, fmt.Sprintf("%s: %d chains of %d draws are worth %.0f in "+
-				"column %s, hardly more than one each: where they began decides, and not how they "+
-				"move: chains have not mixed", side.of, side.Chains, side.Draws, side.Least,
+			confined = cmp.Or(confined, fmt.Sprintf("%s: %d draws in %d chains are worth %.0f "+
+				"in column %s, hardly more than one a chain: where they began decides, and not how "+
+				"they move: chains have not mixed", side.of, side.Draws, side.Chains, side.Least,
 				side.LeastOf))
 		}
 	}

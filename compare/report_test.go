@@ -431,7 +431,7 @@ func TestChainsThatHaveNotMixedDecideNothing(t *testing.T) {
 		"one of eight trembles":       {side(4, 500, normal), side(8, 500, trembles), Undecided, "chain 3 stays between"},
 		"one of the reference's does": {side(8, 500, trembles), side(4, 500, normal), Undecided, "the reference: chain 3 stays between"},
 		"two modes, visited":          {side(4, 500, both), side(40, 200, both), Accepted, ""},
-		"two modes, none left":        {side(4, 500, both), side(40, 200, apart), Undecided, "the draws: 40 chains of 8000 draws are worth"},
+		"two modes, none left":        {side(4, 500, both), side(40, 200, apart), Undecided, "the draws: 8000 draws in 40 chains are worth"},
 		"all of them elsewhere":       {side(4, 500, normal), side(4, 500, func(int) float64 { return 3 + 0.01*rng.NormFloat64() }), Refused, ""},
 	} {
 		r, err := Sides(c.ref, c.own)
