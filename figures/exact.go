@@ -620,8 +620,8 @@ const belowSampled = "theta.cov"
 // they are exact (bench.FullBatch); below all else errors on the problem of the study's exact
 // jobs, since no problem with so many rows is exact with mini-batches. The rows of both have the
 // columns that tell lines apart: a line below is that of the same values, whatever it is called.
-// Where columns differ in number, the exact errors have a figure of their own, as those of a
-// study without cells.
+// Where columns differ in number, or panels above do not stand in the columns of their facets, the
+// exact errors have a figure of their own, as those of a study without cells.
 func drawAboveExact(d *drawing, s *sampled) error {
 	if _, missing := d.Results.Missing(d.plan.Study); missing > 0 {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing", missing, len(d.plan.Exact)))
@@ -647,7 +647,10 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	d.plan.ID += "-exact"
 	// The figure of cells once more, under its new name: panels are added below its own.
 	f := s.figure(d)
-	if len(g.facets) == 0 || len(g.facets[0]) != len(f.panels[0]) {
+	// A single column of facets, or a long one, is laid out in rows: then no panel below would be
+	// of the cells above it.
+	columns := len(s.facets[0])
+	if len(g.facets) == 0 || len(g.facets[0]) != columns || len(f.panels[0]) != columns {
 		return drawOrders(d)
 	}
 	// Above, batch sizes ascend to the full one.

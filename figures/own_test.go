@@ -144,6 +144,21 @@ func TestExactErrorsOfOneSchemeBelowPanelsOfOneSetting(t *testing.T) {
 	}
 }
 
+// Two data sets stand side by side, each a row of its own: two schemes do not fit below them.
+func TestExactErrorsDoNotStandBelowOtherDataSets(t *testing.T) {
+	other := cell("mt3", 0, 8, 0.1)
+	other.Dataset = "yacht"
+	p, m := exactPlan(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.1), other)})
+	p.Figure = &bench.FigureSpec{Panels: []string{"data"}}
+	out := made(t, p, m)
+	if len(out.Figures) != 2 || len(out.Figures[0].panels[0]) != 2 {
+		t.Fatalf("%d figures: want one of two data sets side by side, and one of exact errors", len(out.Figures))
+	}
+	if f := out.Figures[1]; f.ID != "own-exact" || strings.Contains(f.Caption, "Above") || strings.Contains(f.panels[0][0].Title, "yacht") {
+		t.Errorf("%s, %q: want exact errors alone", f.ID, f.Caption)
+	}
+}
+
 // The law after one step has orders, and no figure of stationary laws.
 func TestOneStepHasOrdersAlone(t *testing.T) {
 	p := planOf(t, bench.Study{ID: "own", Exact: []bench.ExactJob{{Exact: bench.Exact{Integrator: "leapfrog"}}}})
