@@ -15,6 +15,7 @@ import (
 	"hambench/internal/fingerprint"
 	"hambench/internal/kernel"
 	"hambench/models/datasets"
+	"hambench/usage"
 )
 
 // slurmCommand returns the command that submits a run to a cluster. The workers are the
@@ -45,6 +46,8 @@ docs/cluster.md.`,
 type clusterRun struct {
 	reproduction // what the workers run, whose plans say what is missing
 	slurm.Job    // the array of workers
+	// file is the argument of run that names the study from any folder; "" for reproduce.
+	file string
 }
 
 // passedOn are the flags that are passed to the workers as given.
@@ -72,8 +75,16 @@ func (r *clusterRun) registerCluster(c *cobra.Command) {
 func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	ctx := c.Context()
 	if len(args) > 0 {
+		// run, which the workers call, has no such flag.
+		if c.Flags().Changed("only") {
+			return usage.Errorf("--only chooses among reproduce's studies: with %s there is one, "+
+				"and nothing to choose", args[0])
+		}
 		if err := r.takeStudy(c, args[0]); err != nil {
 			return err
+		}
+		if r.file = args[0]; !r.study.BuiltIn() {
+			r.file = absolute(r.file)
 		}
 	}
 	// Before the plans, which may take minutes of estimates of stable steps.
@@ -129,8 +140,8 @@ func (r *clusterRun) compose(fs *pflag.FlagSet) error {
 	r.Name, r.Dir, r.Env = "hambench-"+id, filepath.Join(out, "slurm", id), environment()
 
 	r.Command = []string{program, "reproduce"}
-	if r.study != nil {
-		r.Command = []string{program, "run", absolute(r.study.Path)}
+	if r.file != "" {
+		r.Command = []string{program, "run", r.file}
 	}
 	r.Command = append(r.Command, passOn(fs, out)...)
 	r.Command = append(r.Command, fmt.Sprintf("--workers=%d", r.CPUs))

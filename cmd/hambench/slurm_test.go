@@ -28,6 +28,7 @@ func TestBadInputOfSlurm(t *testing.T) {
 		{"no processors", []string{"--cpus-per-task", "0"}, "--cpus-per-task 0: want at least 1"},
 		{"an array of the user's", []string{"--sbatch=--array=0-3"}, "--array is set by hambench"},
 		{"an unknown study", []string{"--only", "figure1"}, `unknown study "figure1"`},
+		{"a choice among one study", []string{"sms-ubu", "--only", "toy"}, "--only chooses among reproduce's studies: with sms-ubu there is one"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		code, stdout, stderr := call(t, append([]string{"slurm", "--out", out}, c.args...)...)
@@ -82,6 +83,37 @@ func TestSlurmDryRunWritesAScriptThatWorks(t *testing.T) {
 	if code, stdout, _ := call(t, slurm...); code != exitOK ||
 		!strings.HasPrefix(stdout, "nothing is missing of 8 jobs in ") {
 		t.Errorf("everything is there: exit code %d, %s", code, stdout)
+	}
+}
+
+// Workers of a study get it under a name that they find from anywhere: a built-in one by its name,
+// a file by its path.
+func TestSlurmNamesTheStudyOfWorkers(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	t.Chdir(t.TempDir())
+	text := "[fix]\ndata = \"toy\"\nintegrator = \"leapfrog\"\nK = 2\nstep = 0.1\nsamples = 20\n"
+	if err := os.WriteFile("mine.toml", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	here, _ := os.Getwd()
+	for study, want := range map[string]string{"sms-ubu": "sms-ubu", "mine.toml": filepath.Join(here, "mine.toml")} {
+		out := t.TempDir()
+		if code, _, stderr := call(t, "slurm", study, "--dry-run", "--out", out); code != exitOK {
+			t.Fatalf("%s: exit code %d, %s", study, code, stderr)
+		}
+		scripts, _ := filepath.Glob(filepath.Join(out, "slurm", "*", "job.sh"))
+		if len(scripts) != 1 {
+			t.Fatalf("%s: scripts %v", study, scripts)
+		}
+		command := scriptLine.FindStringSubmatch(read(t, scripts[0]))
+		if command == nil || !strings.HasPrefix(command[1], "run "+want+" ") {
+			t.Fatalf("%s: %q, want run %s", study, command, want)
+		}
+		t.Chdir(t.TempDir()) // of the worker
+		if code, _, stderr := call(t, append(strings.Fields(command[1]), "--dry-run")...); code != exitOK {
+			t.Errorf("%s: worker: exit code %d, %s", study, code, stderr)
+		}
+		t.Chdir(here)
 	}
 }
 
