@@ -319,6 +319,14 @@ func byChains(reference *oracle.Reference, own compare.Side) (r compare.Report, 
 		ref.Chains = append(ref.Chains, transposed(reference.Chain(c)))
 	}
 	// Reference draws that travel with the program are rounded; the judged ones are rounded alike.
+	// What the draws are is left alone: their scores are of unrounded values.
+	judged := make([][][]float64, len(own.Chains))
+	for c, chain := range own.Chains {
+		for _, column := range chain {
+			judged[c] = append(judged[c], slices.Clone(column))
+		}
+	}
+	own.Chains = judged
 	oracle.Coarsen(ref.Chains, own.Chains)
 	r, err = compare.Sides(ref, own)
 	if unfit := reference.Unfit(); err == nil && unfit != nil {

@@ -252,6 +252,27 @@ func TestReferenceChainsStateTheirError(t *testing.T) {
 	}
 }
 
+// Judging by reference chains, which rounds, leaves the draws as they are: their scores are computed
+// afterwards.
+func TestJudgingLeavesTheDraws(t *testing.T) {
+	ref := &oracle.Reference{}
+	for c := range 2 {
+		var draws [][]float32
+		for i := range 40 {
+			draws = append(draws, []float32{float32(math.Sin(float64(i*i + c)))})
+		}
+		ref.Draws = append(ref.Draws, draws)
+	}
+	var x []float64
+	for i := range 40 {
+		x = append(x, math.Cos(float64(i*i))/3)
+	}
+	own := compare.Side{Names: []string{"f0"}, Chains: [][][]float64{{slices.Clone(x)}}}
+	if _, err := byChains(ref, own); err != nil || !slices.Equal(own.Chains[0][0], x) {
+		t.Errorf("%v; draw 1 was %v and is %v", err, x[0], own.Chains[0][0][0])
+	}
+}
+
 // The report of two sides without a model, as text, JSON and page; several as a scorecard.
 func TestJudgeComparesAnyDraws(t *testing.T) {
 	t.Chdir(t.TempDir())
