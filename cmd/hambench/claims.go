@@ -165,7 +165,11 @@ func (f *selection) openEvidence() (remove func(), err error) {
 	if err != nil {
 		return remove, err
 	}
-	if f.Store, err = store.Open(dir, sweep.Here()); err == nil && absent == nil {
+	remove = func() { os.RemoveAll(dir) }
+	if f.Store, err = store.Open(dir, sweep.Here()); err != nil {
+		return remove, err
+	}
+	if absent == nil {
 		_, err = f.Store.Merge(store.Published, storePath(f.out))
 	}
 	return func() { f.Store.Close(); os.RemoveAll(dir) }, err

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,27 @@ func TestClaimsBadInput(t *testing.T) {
 		if code != exitUsage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit code %d, %q: want 2 and one line with %q", c.args, code, stderr, c.want)
 		}
+	}
+}
+
+// A folder for temporary files in which no store can be made, since its path is too long for what
+// a store holds, is an error of one line.
+func TestClaimsWithoutRoomForAStore(t *testing.T) {
+	const longest = 4095 // bytes of a path on Linux
+	dir := t.TempDir()
+	for left := longest - 23 - len(dir); left > 1; left = longest - 23 - len(dir) {
+		dir += "/" + strings.Repeat("x", min(left-1, 200))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("TMPDIR", dir)
+	f := &selection{out: filepath.Join(t.TempDir(), "nowhere")}
+	f.stderr = io.Discard
+	remove, err := f.openEvidence()
+	remove()
+	if entries, _ := os.ReadDir(dir); err == nil || len(entries) > 0 {
+		t.Errorf("error %v, left %v", err, entries)
 	}
 }
 
