@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -135,7 +136,8 @@ func fetchFiles(c *cobra.Command, r *datasets.Resolver, names []string) error {
 	for _, name := range names {
 		_, err := r.Load(ctx, name)
 		if _, bad := errors.AsType[*usage.Error](err); bad || ctx.Err() != nil {
-			return err
+			// A set that was there already has no error of its own.
+			return cmp.Or(err, ctx.Err())
 		}
 		if err != nil {
 			failed++

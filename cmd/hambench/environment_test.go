@@ -108,6 +108,18 @@ func TestUnusableNetworkIsOneLine(t *testing.T) {
 	}
 }
 
+// A fetch that is interrupted is no success, whether or not what it was about to load is there.
+func TestInterruptedFetchFails(t *testing.T) {
+	t.Setenv(datasets.EnvOffline, "1")
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	code := run(interrupted, &stdout, &stderr, []string{"data", "fetch", "toy", "boston"})
+	if code != exitInterrupted || strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("exit code %d, %q, %q: want one line that says so", code, stdout.String(), stderr.String())
+	}
+}
+
 // Every flag that takes a value refuses a bad one. The runs are interrupted
 // before they begin: a bad value that is accepted shows as another exit code.
 func TestEveryFlagRefusesBadValues(t *testing.T) {
