@@ -111,6 +111,9 @@ func readPosition(file string) (theta []float64, err error) {
 		fields := strings.FieldsFunc(lines.Text(), func(r rune) bool {
 			return strings.ContainsRune(", \t\r", r)
 		})
+		if len(fields) == 0 {
+			continue // a blank line is no draw
+		}
 		if n == 1 && slices.Contains(fields, "theta0") {
 			header = fields
 			continue

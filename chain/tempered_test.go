@@ -70,6 +70,7 @@ func TestAPositionInAFile(t *testing.T) {
 		"1 -2.5\n3e-1\n": {1, -2.5, 0.3},
 		"1, 2,\t3\r\n":   {1, 2, 3},
 		"sample,theta0,theta1,theta2\n0,9,9,9\n1,4,5,6\n":                  {4, 5, 6},
+		"sample,theta0,theta1,theta2\n0,9,9,9\n1,4,5,6\n\n \n":             {4, 5, 6}, // blank lines are no draws
 		"chain,sample,theta0,theta1,theta2,f0\n0,0,9,9,9,9\n1,0,4,5,6,8\n": {4, 5, 6},
 	} {
 		if got, err := chain.ReadPosition(positionFile(t, text), 3); err != nil || !slices.Equal(got, want) {
