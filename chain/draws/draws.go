@@ -21,6 +21,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -170,20 +171,31 @@ func (o *output) begin(path string) error {
 	return os.Chmod(o.draft, 0o755) // MkdirTemp makes it private to the user
 }
 
-// save writes a file of the folder, named by its path within it, with slashes.
+// save writes a file of the folder, named by its path within it, with slashes, and waits until the
+// disk has it.
 func (o *output) save(name string, data []byte) error {
 	path := filepath.Join(o.draft, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, data, 0o666)
+	return atomicfile.Write(path, data)
 }
 
 // finish renames the draft, if there is one, to the folder's name, and waits until the
-// disk has that.
+// disk has that. The disk has the draft's folders before it has the name: after a power cut a
+// folder that has its name is whole.
 func (o *output) finish() error {
 	if o.draft == "" {
 		return nil
+	}
+	err := filepath.WalkDir(o.draft, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return atomicfile.SyncDir(path)
+	})
+	if err != nil {
+		return err
 	}
 	if err := os.Rename(o.draft, o.path); err != nil {
 		return err
