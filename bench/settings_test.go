@@ -22,6 +22,15 @@ func withSetting(t *testing.T, s Setting) {
 	t.Cleanup(func() { declared = old })
 }
 
+// Files for other programs state every digit of a seed, which may be larger than what float64 holds.
+func TestASeedKeepsItsDigits(t *testing.T) {
+	const large = uint64(1)<<53 + 1
+	i := slices.IndexFunc(declared, func(s Setting) bool { return s.Name == "seed" })
+	if got := declared[i].FieldOf(Cell{Seed: large}); table.Of(got) != table.Of(large) {
+		t.Errorf("%v: want %d", got, large)
+	}
+}
+
 // A setting that is declared in one place is there wherever settings are.
 func TestASettingIsDeclaredInOnePlace(t *testing.T) {
 	before := cellsOf(t, small, Profile{})

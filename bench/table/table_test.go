@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -43,6 +44,16 @@ func TestValuesAreEqualIfTheyAreTheSame(t *testing.T) {
 			if Compare(Of(a), Of(b)) >= 0 || Compare(Of(b), Of(a)) <= 0 {
 				t.Errorf("%v does not come before %v", a, b)
 			}
+		}
+	}
+}
+
+// A whole number that float64 lacks keeps its digits on the way out, too.
+func TestLargeNumbersKeepTheirDigits(t *testing.T) {
+	for _, n := range []any{int64(1)<<53 + 1, -(int64(1)<<53 + 1), uint64(1)<<63 + 1} {
+		text, err := Of(n).MarshalJSON()
+		if got := Of(n).Any(); Of(got) != Of(n) || err != nil || string(text) != fmt.Sprint(n) {
+			t.Errorf("%v is %v, %s in JSON, %v", n, got, text, err)
 		}
 	}
 }

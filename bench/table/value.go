@@ -102,12 +102,19 @@ func (v Value) Text() string {
 // Truth returns whether the value is true.
 func (v Value) Truth() bool { return v.kind == Truth && v.number == 1 }
 
-// Any returns nil, a bool, a float64 or a string.
+// Any returns nil, a bool, a string or a number: a float64 or, of whole numbers that float64
+// lacks, an int64 or uint64.
 func (v Value) Any() any {
 	switch v.kind {
 	case Truth:
 		return v.Truth()
 	case Number:
+		if n, err := strconv.ParseInt(v.text, 10, 64); err == nil {
+			return n
+		}
+		if n, err := strconv.ParseUint(v.text, 10, 64); err == nil {
+			return n
+		}
 		return v.Number()
 	case Text:
 		return v.text
@@ -117,10 +124,7 @@ func (v Value) Any() any {
 
 // MarshalJSON writes the value: null for none, and for a number that JSON cannot say.
 func (v Value) MarshalJSON() ([]byte, error) {
-	switch x := v.Number(); {
-	case v.kind == Number && v.text != "":
-		return []byte(v.text), nil
-	case v.kind == Number && (math.IsNaN(x) || math.IsInf(x, 0)):
+	if x := v.Number(); v.kind == Number && (math.IsNaN(x) || math.IsInf(x, 0)) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(v.Any())
