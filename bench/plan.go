@@ -360,7 +360,7 @@ func Widest(plans []Plan) []Plan {
 		case !p.has(latest[slices.IndexFunc(latest, p.sameStudy)]):
 		case i < 0:
 			out = append(out, p)
-		case len(p.Cells) > len(out[i].Cells):
+		case len(p.keys()) > len(out[i].keys()):
 			out[i] = p
 		}
 	}

@@ -161,6 +161,22 @@ func TestARunOnSomeDataDoesNotHideOneOnAll(t *testing.T) {
 	}
 }
 
+// Exact jobs are jobs, too: a run of more of them is the wider one.
+func TestExactJobsCountForTheWidest(t *testing.T) {
+	study := func(keys ...string) Plan {
+		p := Plan{Study: Study{ID: "x", Origin: "u"}}
+		for _, key := range keys {
+			p.Exact = append(p.Exact, ExactJob{Key: key})
+		}
+		return p
+	}
+	for _, order := range [][]Plan{{study("1"), study("1", "2")}, {study("1", "2"), study("1")}} {
+		if got := Widest(order); len(got) != 1 || len(got[0].Exact) != 2 {
+			t.Errorf("%d plans, the first of %d exact jobs: want one of 2", len(got), len(got[0].Exact))
+		}
+	}
+}
+
 // A study whose file was changed hides what it was, however large.
 func TestAChangedStudyHidesWhatItWas(t *testing.T) {
 	was := resolved(t, "quick", []string{"linear", "teacher-cls"}, "methods")
