@@ -393,9 +393,16 @@ func (f *File) readLayers(s section) {
 
 // has reports whether a block leaves a key to what lies below it, or has the value.
 func (s settings) has(key string, value any) bool {
+	// 1 and 1.0 are one value, of other types.
+	plain := func(v any) any {
+		if x, ok := numberOf(v); ok {
+			return x
+		}
+		return v
+	}
 	own, ok := s[key]
 	return !ok || slices.ContainsFunc(own.values, func(v any) bool {
-		return reflect.DeepEqual(v, value)
+		return reflect.DeepEqual(plain(v), plain(value))
 	})
 }
 

@@ -80,6 +80,14 @@ samples = 20
 step = 0.05
 `
 
+// A block that states values of [vary] as decimals states the same values.
+func TestWholeNumbersAndDecimalsAreTheSame(t *testing.T) {
+	text := strings.Replace(small, "[vary]", "[[grid]]\nfriction = [1.0, 5.0]\n[vary]\nfriction = [1, 5]", 1)
+	if n := len(cellsOf(t, text, Profile{})); n != 4 {
+		t.Errorf("%d cells: want 4", n)
+	}
+}
+
 // Integrators may have a parameter of the same name: as an axis it is one.
 func TestAnUnknownAxisListsEachAxisOnce(t *testing.T) {
 	_, err := load(t, small+"[figure]\nx = \"stp\"\n")
