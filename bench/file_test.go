@@ -247,13 +247,16 @@ func TestRelativeStepsFollowTheStableOne(t *testing.T) {
 // A mistake is reported with the line of its key, in tables and arrays of tables, within
 // braces and below headers with dots.
 func TestLinesOfKeys(t *testing.T) {
-	lines := linesOf("id = 1\n[fix]\n step = 2 # a = b\n[[grid]]\nbatch = [\n  8,\n]\n[[grid]]\n" +
+	lines := linesOf([]byte("id = 1\n[fix]\n step = 2 # a = b\n[[grid]]\nbatch = [\n  8,\n]\n[[grid]]\n" +
 		"\"step\" = 3\n[profile.quick]\nsamples = 4\n[[profile.quick.grid]]\nnl = 5\n" +
-		"[[claim]]\nid = \"a = b\"\n[claim.where]\nstep = 6\n")
+		"[[claim]]\nid = \"a = b\"\n[claim.where]\nstep = 6\n" +
+		// Lines within a list or a text look like headers and keys, and are none.
+		"[vary]\nhidden = [\n  [50, 50],\n  [10],\n]\ntitle = \"\"\"\n[table]\nnl = 2\n\"\"\"\nnl = 5\n"))
 	for path, want := range map[string]int{
 		"id": 1, "fix": 2, "fix.step": 3, "grid.0": 4, "grid.0.batch": 5, "grid.1": 8,
 		"grid.1.step": 9, "profile.quick": 10, "profile.quick.samples": 11,
 		"profile.quick.grid.0.nl": 13, "claim.0.id": 15, "claim.0.where.step": 17,
+		"vary": 18, "vary.hidden": 19, "vary.nl": 27, "table": 0, "50, 50": 0,
 	} {
 		if lines[path] != want {
 			t.Errorf("%s: line %d, want %d", path, lines[path], want)

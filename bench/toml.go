@@ -7,12 +7,12 @@ import (
 	"maps"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
 
 	"hambench/internal/distinct"
 	"hambench/usage"
@@ -81,7 +81,7 @@ type section struct {
 // A file that is not TOML is a usage error with the line at which the parser stopped.
 func parseTOML(file string, text []byte) (section, error) {
 	// The document is shared by all sections and places of the file: it has the one mistake.
-	s := section{place: place{document: &document{file: file, lines: linesOf(string(text))}}}
+	s := section{place: place{document: &document{file: file, lines: linesOf(text)}}}
 	err := toml.Unmarshal(text, &s.values)
 	if err != nil {
 		line := 1
@@ -93,40 +93,37 @@ func parseTOML(file string, text []byte) (section, error) {
 	return s, err
 }
 
-// Lines with which a table or the value of a key begins. A line within a text of several
-// lines may look like one: then an error has the wrong line, and the right path.
-var (
-	headerLine = regexp.MustCompile(`^\s*(\[\[?)\s*([^\]]+?)\s*\]`)
-	keyLine    = regexp.MustCompile(`^\s*([\w.-]+|"[^"]*"|'[^']*')\s*=`)
-)
-
 // linesOf returns the lines, from 1, on which tables and keys are first stated, by path.
-// They place errors, and order the keys of a table.
-func linesOf(text string) map[string]int {
+// They place errors, and order the keys of a table. Of a text that is no TOML it has those up to
+// the mistake.
+func linesOf(text []byte) map[string]int {
 	lines, count := make(map[string]int), make(map[string]int)
 	note := func(path string, line int) { lines[path] = cmp.Or(lines[path], line) }
-	quotes := strings.NewReplacer(`"`, "", `'`, "")
+	var p unstable.Parser
+	p.Reset(text)
 	table := ""
-	for i, line := range strings.Split(text, "\n") {
-		// A header: the path of its table, with the number of the last table so far behind each
-		// array of tables.
-		if m := headerLine.FindStringSubmatch(line); m != nil {
-			table = ""
-			words := strings.Split(quotes.Replace(m[2]), ".")
-			for k, word := range words {
-				table = joinKeys(table, strings.TrimSpace(word))
-				last := k == len(words)-1
-				if last && m[1] == "[[" {
-					note(table, i+1)
-					count[table]++
-				}
-				if n := count[table]; n > 0 { // the last table of the array
-					table = joinKeys(table, strconv.Itoa(n-1))
-				}
+	for p.NextExpression() {
+		e := p.Expression()
+		path, line := "", 0
+		if e.Kind == unstable.KeyValue {
+			path = table
+		}
+		for keys := e.Key(); keys.Next(); {
+			key := keys.Node()
+			line = p.Shape(key.Raw).Start.Line
+			path = joinKeys(path, string(key.Data))
+			if e.Kind == unstable.ArrayTable && keys.IsLast() {
+				note(path, line)
+				count[path]++
 			}
-			note(table, i+1)
-		} else if m := keyLine.FindStringSubmatch(line); m != nil {
-			note(joinKeys(table, quotes.Replace(m[1])), i+1)
+			// Behind an array of tables stands the number of its last table so far.
+			if n := count[path]; n > 0 {
+				path = joinKeys(path, strconv.Itoa(n-1))
+			}
+		}
+		note(path, line)
+		if e.Kind != unstable.KeyValue {
+			table = path
 		}
 	}
 	return lines
