@@ -189,7 +189,7 @@ func (in *Instance) NewState() *State {
 	z := NewState(in.Dim)
 	if in.Integrator.Variables != nil {
 		for _, v := range in.Integrator.Variables(in.Dim, in.Params) {
-			z.Aux = append(z.Aux, v.Start)
+			z.Aux = append(z.Aux, slices.Clone(v.Start)) // those of other states stay at the start
 		}
 	}
 	return z

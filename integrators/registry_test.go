@@ -101,6 +101,17 @@ func TestParametersAreCopied(t *testing.T) {
 	}
 }
 
+// States do not share their auxiliary variables, whatever slices the integrator hands out.
+func TestStatesHaveTheirOwnVariables(t *testing.T) {
+	shared := []Variable{{Name: "count", Start: []float64{0}, Open: true}}
+	m := Integrator{Name: "counting", Variables: func(int, Params) []Variable { return shared }}
+	in := &Instance{Integrator: m, Dim: 2}
+	in.NewState().Aux[0][0]++
+	if got := in.NewState().Aux[0][0]; got != 0 {
+		t.Errorf("a new state starts with %v: want 0", got)
+	}
+}
+
 func TestCostsMatchClaims(t *testing.T) {
 	for _, m := range everyIntegrator(t) {
 		for _, friction := range []float64{1, 1e-8, 1e8, math.Inf(1)} { // of a problem in other units
