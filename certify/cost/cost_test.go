@@ -2,6 +2,7 @@ package cost
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -117,6 +118,43 @@ func (r resonant) Between(chains []Chain, weights []float64) Chain {
 }
 
 var resonantPace = markov.Pace{Fast: 5, Slow: 1, Damping: 0.01, Largest: 1}
+
+// failing is a chain with a peak of the radius at 0.31, whose second moments cannot be had where it
+// is interpolated.
+type failing struct {
+	power
+	interpolated bool
+}
+
+var errFailing = errors.New("no second moments")
+
+func (f failing) Radius(_ context.Context, _ minibatch.Scheme, mean bool) (Growth, error) {
+	if f.interpolated && !mean {
+		return Growth{}, errFailing
+	}
+	radius := 0.9 + 0.05/(1+math.Pow((f.h-0.31)/0.05, 2))
+	if f.h >= 0.7 {
+		radius = 2
+	}
+	return Growth{Known: true, Radius: radius, Kernels: 4}, nil
+}
+
+func (f failing) Between(chains []Chain, weights []float64) Chain {
+	var inner []Chain
+	for _, c := range chains {
+		inner = append(inner, c.(failing).power)
+	}
+	return failing{f.power.Between(inner, weights).(power), true}
+}
+
+// A closer look that fails is an error of the search, and no stable step.
+func TestAFailedLookAtATongueIsAnError(t *testing.T) {
+	s := NewSearch(t.Context(), minibatch.Scheme{}, 1, resonantPace,
+		func(h float64, _ bool) (Chain, error) { return failing{power{h, true}, false}, nil })
+	if limit, _, err := s.StableStep(); !errors.Is(err, errFailing) {
+		t.Errorf("limit %v, %v: want the chain's error", limit, err)
+	}
+}
 
 // A tongue that is a thousandth of its step wide, and unstable in a seventh of that, ends the
 // stable steps.

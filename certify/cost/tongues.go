@@ -76,8 +76,8 @@ func (s *Search) belowTongues(limit float64) (float64, error) {
 			}
 			mean = [3]radiusAt{mean[1], mean[2], {h, g.Radius}}
 			last, friction := mean, s.pace.Damping*length*h/2
-			found, ok := s.unstable(mean, between, friction)
-			if !ok && g.Random && h >= look {
+			found, ok, err := s.unstable(mean, between, friction)
+			if err == nil && !ok && g.Random && h >= look {
 				if g, err = between(h).Radius(s.ctx, s.scheme, false); err != nil {
 					return limit, err
 				}
@@ -85,8 +85,11 @@ func (s *Search) belowTongues(limit float64) (float64, error) {
 				look = h + perLook*unit/length
 				last = square
 				if found, ok = h, g.Radius > 1; !ok && square[0].h > 0 {
-					found, ok = s.highest(square, between, friction)
+					found, ok, err = s.highest(square, between, friction)
 				}
+			}
+			if err != nil {
+				return limit, err
 			}
 			if !ok {
 				continue
@@ -120,21 +123,24 @@ func (s *Search) edge(high, by float64, err error) (float64, error) {
 // middle one has the largest radius: there it looks closer, or at second moments, if these may
 // grow faster.
 func (s *Search) unstable(last [3]radiusAt, between func(h float64) Chain,
-	friction float64) (h float64, ok bool) {
+	friction float64) (h float64, ok bool, err error) {
 	if last[2].radius > 1 {
-		return last[2].h, true
+		return last[2].h, true, nil
 	}
 	if !(last[0].h > 0 && last[1].radius > last[0].radius && last[1].radius >= last[2].radius) {
-		return 0, false
+		return 0, false, nil
 	}
-	g, _ := between(last[1].h).Radius(s.ctx, s.scheme, false)
-	if g.Radius > 1 {
-		return last[1].h, true
+	g, err := between(last[1].h).Radius(s.ctx, s.scheme, false)
+	if err != nil || g.Radius > 1 {
+		return last[1].h, err == nil, err
 	}
 	if g.Random {
 		for i := range last {
 			if i != 1 {
-				side, _ := between(last[i].h).Radius(s.ctx, s.scheme, false)
+				side, err := between(last[i].h).Radius(s.ctx, s.scheme, false)
+				if err != nil {
+					return 0, false, err
+				}
 				last[i].radius = side.Radius
 			}
 		}
@@ -146,10 +152,10 @@ func (s *Search) unstable(last [3]radiusAt, between func(h float64) Chain,
 // highest looks for a step without a law about the middle one of three, where that has the largest
 // radius and what is missing from 1 is a small part of what friction takes away in a period.
 func (s *Search) highest(last [3]radiusAt, between func(h float64) Chain,
-	friction float64) (h float64, ok bool) {
+	friction float64) (h float64, ok bool, err error) {
 	low, at, high, most := last[0].h, last[1].h, last[2].h, last[1].radius
 	if !(most > last[0].radius && most >= last[2].radius) || most < 1-friction/2 {
-		return 0, false
+		return 0, false, nil
 	}
 	// A maximum, by golden sections; radii are known to 10⁻¹⁴ at best.
 	const golden = 0.3819660112501051
@@ -158,9 +164,9 @@ func (s *Search) highest(last [3]radiusAt, between func(h float64) Chain,
 		if at-low > high-at {
 			next = at - golden*(at-low)
 		}
-		g, _ := between(next).Radius(s.ctx, s.scheme, false)
-		if g.Radius > 1 {
-			return next, true
+		g, err := between(next).Radius(s.ctx, s.scheme, false)
+		if err != nil || g.Radius > 1 {
+			return next, err == nil, err
 		}
 		switch better := g.Radius > most; {
 		case better && next > at:
@@ -173,7 +179,7 @@ func (s *Search) highest(last [3]radiusAt, between func(h float64) Chain,
 			low = next
 		}
 	}
-	return 0, false
+	return 0, false, nil
 }
 
 // between returns the chains at steps in an interval, interpolated between Chebyshev's points.
