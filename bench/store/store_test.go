@@ -628,6 +628,9 @@ func TestPartsStayWithTheirMachine(t *testing.T) {
 	if err := errors.Join(b.Remove(Part, key), b.Remove(Part, key), b.Refresh()); err != nil || b.Has(Part, key) {
 		t.Errorf("Remove: %v, present %v", err, b.Has(Part, key))
 	}
+	if err := b.Remove(Result, key); err == nil {
+		t.Error("a result was removed: its file holds others")
+	}
 	if err := a.Refresh(); err != nil || !a.Has(Part, key) || len(filesOf(t, dir, Part)) != 1 {
 		t.Errorf("%v; another machine's part was removed", err)
 	}

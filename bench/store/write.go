@@ -119,10 +119,14 @@ func (s *Store) endSegment() error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Remove deletes this machine's record of a kind whose records have a file each:
-// a part of a reference that is complete, or a manifest that another contains.
-// Results and exact errors are kept forever.
+// Remove deletes the record that Get would find, which may be another machine's, of a kind whose
+// records have a file each: a part of a reference that is complete, or a manifest that another
+// contains. Results and exact errors are kept forever: to remove one is an error, since its file
+// holds others.
 func (s *Store) Remove(kind Kind, key string) error {
+	if kind.folder() == "" {
+		return fmt.Errorf("store %s: a %s cannot be removed", s.dir, kind)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, ok := s.choose(address{kind, key})
