@@ -240,9 +240,9 @@ func (k *Keys) key(job any, parts []part) (string, error) {
 }
 
 // once returns what is made of a part under a name, or was made of it before.
-func once[T any](k *Keys, name, what string, make func() (T, error)) (T, error) {
+func once[T any](k *Keys, name, what string, compute func() (T, error)) (T, error) {
 	// Of two goroutines that come here at once, one stores its function, both call that one.
-	made, _ := k.fingerprints.LoadOrStore([2]string{name, what}, sync.OnceValues(make))
+	made, _ := k.fingerprints.LoadOrStore([2]string{name, what}, sync.OnceValues(compute))
 	return made.(func() (T, error))()
 }
 
@@ -281,10 +281,10 @@ func (k *Keys) chain(integrator string, values map[string]float64, estimator,
 
 // integrator is an integrator with its own parameters.
 func (k *Keys) integrator(name string, values map[string]float64) part {
-	print := func(i integrators.Integrator) (string, error) {
+	digestOf := func(i integrators.Integrator) (string, error) {
 		return integrators.Fingerprint(i, values)
 	}
-	return part{"integrator", fmt.Sprint(name, values), found(k.Chains.Integrator, name, print)}
+	return part{"integrator", fmt.Sprint(name, values), found(k.Chains.Integrator, name, digestOf)}
 }
 
 // estimator is an estimator of gradients.
@@ -295,19 +295,19 @@ func (k *Keys) estimator(name string) part {
 // scheme is a mini-batch scheme, under the name that the key has for it: an exact job has
 // several.
 func (k *Keys) scheme(as, name string) part {
-	print := func(s minibatch.Scheme) (string, error) { return minibatch.Fingerprint(s), nil }
-	return part{as, name, found(k.Chains.Scheme, name, print)}
+	digestOf := func(s minibatch.Scheme) (string, error) { return minibatch.Fingerprint(s), nil }
+	return part{as, name, found(k.Chains.Scheme, name, digestOf)}
 }
 
 // found makes the fingerprint of what a lookup finds.
 // The lookup is part of it, so that an unknown name is the error of the key.
 func found[M any](lookup func(string) (M, error), name string,
-	print func(M) (string, error)) func() (string, error) {
+	digestOf func(M) (string, error)) func() (string, error) {
 	return func() (string, error) {
 		method, err := lookup(name)
 		if err != nil {
 			return "", err
 		}
-		return print(method)
+		return digestOf(method)
 	}
 }

@@ -365,7 +365,7 @@ const abreast = 3
 func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	f := &Figure{width: 152, height: 112} // points: rows are many
 	x, y := q.ranges(g, f.width)
-	errors := q.record == bench.ErrorRecord
+	ofErrors := q.record == bench.ErrorRecord
 	look := categorical
 	if g.chart.lines[0] == "integrator" { // as in all other figures
 		look = func(i int) style { return stylesOf(g.names)[i] }
@@ -413,7 +413,7 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	all := slices.Concat(f.panels...)
 	// A single column of panels is rearranged into rows, except of errors, which stay one below
 	// the other; so is a single row that is too long.
-	if len(f.panels[0]) == 1 && !errors || len(f.panels) == 1 && len(all) > mostColumns {
+	if len(f.panels[0]) == 1 && !ofErrors || len(f.panels) == 1 && len(all) > mostColumns {
 		f.panels = inRows(all, abreast)
 	}
 	for _, term := range []string{ofOrders, ofExact, ofCovered} {
@@ -628,13 +628,13 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	}
 	// Whatever the study's figure shows of its cells, below are errors.
 	q := quantities[bench.OnError]
-	errors := d.rows.Where("record", bench.ErrorRecord)
-	if errors.Len() == 0 {
+	exact := d.rows.Where("record", bench.ErrorRecord)
+	if exact.Len() == 0 {
 		return nil
 	}
 	// Of the errors those of the lines above, at any friction and N_l that lines do not differ in.
 	sampled := table.ByKey(s.lines)
-	shown := errors.Where("observable", belowSampled).Filter(func(r table.Row) bool {
+	shown := exact.Where("observable", belowSampled).Filter(func(r table.Row) bool {
 		return sampled[r.Key(s.chart.lines...)] != nil
 	})
 	c, _ := q.chart(d.rows, shown, "")

@@ -78,7 +78,7 @@ func (f floor) medians() (of []float64) {
 }
 
 // common is a measured floor of the panel, NaN without any, and whether all lines have it.
-func (f floor) common() (any float64, all bool) {
+func (f floor) common() (level float64, all bool) {
 	known := f.medians()
 	if len(known) == 0 {
 		return math.NaN(), false

@@ -55,7 +55,7 @@ func RunCoupled(
 // of as many independent differences as the effective sample size.
 func CoupledBias(differences [][]float64) (bias, chance float64) {
 	values := len(differences[0])
-	var squares, errors float64
+	var squares, variances float64
 	series := make([]float64, len(differences))
 	for v := range values {
 		for i, d := range differences {
@@ -66,9 +66,9 @@ func CoupledBias(differences [][]float64) (bias, chance float64) {
 		// off below.
 		squares += mean * mean
 		if variance > 0 {
-			errors += variance / EffectiveSampleSize([][]float64{series})
+			variances += variance / EffectiveSampleSize([][]float64{series})
 		}
 	}
 	n := float64(values)
-	return math.Sqrt(max(0, squares-errors) / n), math.Sqrt(errors / n)
+	return math.Sqrt(max(0, squares-variances) / n), math.Sqrt(variances / n)
 }

@@ -78,8 +78,8 @@ func identity() []table.Column {
 // equal to the last digit has not moved.
 // A column that one of the runs lacks, since an earlier version wrote it, distinguishes
 // nothing.
-func compareCells(old, new Run, o Options) (*Report, error) {
-	a, b, err := both(old, new, parseRecords)
+func compareCells(old, now Run, o Options) (*Report, error) {
+	a, b, err := both(old, now, parseRecords)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func compareCells(old, new Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	is, err := parseCells(new, b, columns)
+	is, err := parseCells(now, b, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -101,15 +101,15 @@ func compareCells(old, new Run, o Options) (*Report, error) {
 	case n == len(a):
 		return nil, usage.Errorf("gate: no cell of %s has a distance to compare", old.Name)
 	case m == len(b):
-		return nil, usage.Errorf("gate: no cell of %s has a distance to compare", new.Name)
+		return nil, usage.Errorf("gate: no cell of %s has a distance to compare", now.Name)
 	}
 	if n > 0 {
 		r.note("%d of %d rows of the old run observe no distance: all that is compared of them is "+
 			"whether they are there, and whether they diverged", n, len(a))
 	}
 	var tests []comparison
-	r.join(was, is, columns, func(where string, old, new *table.Table) {
-		pairs, missing := pair(cells(old), cells(new))
+	r.join(was, is, columns, func(where string, old, now *table.Table) {
+		pairs, missing := pair(cells(old), cells(now))
 		if missing > 0 {
 			r.moved(where, "cell", "present", "missing", fmt.Sprintf(
 				"every old cell must be in the new run, split by split: %d are not", missing))
@@ -285,7 +285,7 @@ func (p pairOf) equal() bool { return p.old.ks == p.new.ks && p.old.diverged == 
 // new one lacks. Cells of one split pair by key, the rest in order.
 // Repetitions without a key, such as those of another program, pair in the order of the
 // files.
-func pair(old, new []cell) (pairs []pairOf, missing int) {
+func pair(old, now []cell) (pairs []pairOf, missing int) {
 	// First by key, since of several seeds in one split some may be missing; what has no partner of
 	// its key then takes any that is left.
 	for _, same := range []func(a, b cell) bool{
@@ -293,12 +293,12 @@ func pair(old, new []cell) (pairs []pairOf, missing int) {
 		func(a, b cell) bool { return true },
 	} {
 		old = slices.DeleteFunc(old, func(c cell) bool {
-			i := slices.IndexFunc(new, func(d cell) bool {
+			i := slices.IndexFunc(now, func(d cell) bool {
 				return c.split == d.split && same(c, d)
 			})
 			if i >= 0 {
-				pairs = append(pairs, pairOf{c, new[i]})
-				new = slices.Delete(new, i, i+1)
+				pairs = append(pairs, pairOf{c, now[i]})
+				now = slices.Delete(now, i, i+1)
 			}
 			return i >= 0
 		})
@@ -316,7 +316,7 @@ func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparis
 		return nil
 	}
 	diverged := 0                // how many more chains do in the new run
-	var old, new, self []float64 // distances of chains that diverge in neither
+	var old, now, self []float64 // distances of chains that diverge in neither
 	for _, p := range pairs {
 		switch {
 		case p.new.diverged && !p.old.diverged:
@@ -324,7 +324,7 @@ func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparis
 		case p.old.diverged && !p.new.diverged:
 			diverged--
 		case !p.old.diverged:
-			old, new, self = append(old, p.old.ks), append(new, p.new.ks), append(self, p.old.self)
+			old, now, self = append(old, p.old.ks), append(now, p.new.ks), append(self, p.old.self)
 		}
 	}
 	switch {
@@ -332,7 +332,7 @@ func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparis
 		r.moved(where, "diverged", "no", "yes", fmt.Sprintf(
 			"%d more chains of %d that differ", diverged, len(pairs)))
 	case len(old) > 0:
-		c := compareDistances(old, new, stat.Mean(self, nil), o.Distance)
+		c := compareDistances(old, now, stat.Mean(self, nil), o.Distance)
 		c.where = where
 		return []comparison{c}
 	}
@@ -342,8 +342,8 @@ func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparis
 // compareDistances compares the distances of a cell, split by split.
 // The noise is that of one distance: estimated from the splits where there are several and
 // the distances are large, assumed elsewhere.
-func compareDistances(old, new []float64, self, effect float64) comparison {
-	c := comparison{old: stat.Mean(old, nil), new: stat.Mean(new, nil), n: len(old)}
+func compareDistances(old, now []float64, self, effect float64) comparison {
+	c := comparison{old: stat.Mean(old, nil), new: stat.Mean(now, nil), n: len(old)}
 	size := (c.old + c.new) / 2
 	c.effect, c.sd = effect*max(1, size/proportional), noiseShare*max(size, self)
 	// The smaller of both tells whether the chains are wild: the larger may be what has moved.
@@ -356,7 +356,7 @@ func compareDistances(old, new []float64, self, effect float64) comparison {
 	default:
 		// A change is the difference of two distances, of twice the variance of one.
 		changes := make([]float64, len(old))
-		floats.SubTo(changes, new, old)
+		floats.SubTo(changes, now, old)
 		c.sd = max(c.sd, stat.StdDev(changes, nil)/math.Sqrt2)
 	}
 	return c
@@ -364,7 +364,7 @@ func compareDistances(old, new []float64, self, effect float64) comparison {
 
 // noteEnvironment notes how the machines differ, if both runs state them.
 // Records that do not state them are passed over.
-func (r *Report) noteEnvironment(old, new []map[string]string) {
+func (r *Report) noteEnvironment(old, now []map[string]string) {
 	for _, name := range environment {
 		values := func(records []map[string]string) string {
 			var all []string
@@ -374,7 +374,7 @@ func (r *Report) noteEnvironment(old, new []map[string]string) {
 			slices.Sort(all)
 			return strings.Join(slices.Compact(all), " and ")
 		}
-		if a, b := values(old), values(new); a != "" && b != "" && a != b {
+		if a, b := values(old), values(now); a != "" && b != "" && a != b {
 			r.note("%s differs: %s in the old run, %s in the new one", name, a, b)
 		}
 	}

@@ -86,12 +86,12 @@ func parseCertify(r Run) (*table.Table, error) {
 // compareCertify compares each observable of the old run with that of the new one. What only
 // the new run has is noted.
 func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
-	old, new, err := both(oldRun, newRun, parseCertify)
+	old, now, err := both(oldRun, newRun, parseCertify)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{Kind: kindCertify}
-	r.join(old, new, quantity, func(where string, was, is *table.Table) {
+	r.join(old, now, quantity, func(where string, was, is *table.Table) {
 		if is.Len() == 0 {
 			r.moved(where, "row", "present", "missing", "every old row must be in the new run")
 			return
@@ -106,40 +106,40 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 // each implies those after it.
 // Steps that only one of the runs has are not compared.
 // A verdict that changed says more than an order, and an order more than a constant.
-func (r *Report) compareObservable(where string, old, new observed, o Options) {
+func (r *Report) compareObservable(where string, old, now observed, o Options) {
 	// Each return names one quantity, so that a row is one line of the report.
 	number := func(v certify.Number) string { return fmt.Sprintf("%.5g", float64(v)) }
-	if old.Verdict != new.Verdict {
-		r.moved(where, "verdict", verdictText(old), verdictText(new), "verdicts must agree")
+	if old.Verdict != now.Verdict {
+		r.moved(where, "verdict", verdictText(old), verdictText(now), "verdicts must agree")
 		return
 	}
-	if settled(old) && settled(new) {
-		if d := math.Abs(float64(new.Order - old.Order)); d > o.Order {
+	if settled(old) && settled(now) {
+		if d := math.Abs(float64(now.Order - old.Order)); d > o.Order {
 			why := fmt.Sprintf("by %.3g > %g", d, o.Order)
-			r.moved(where, "order", number(old.Order), number(new.Order), why)
+			r.moved(where, "order", number(old.Order), number(now.Order), why)
 			return
 		}
-		a, b := float64(old.Constant), float64(new.Constant)
+		a, b := float64(old.Constant), float64(now.Constant)
 		if differ(a, b, o.Constant*math.Abs(a)) {
 			why := "one of the runs has none"
 			if !math.IsNaN(a - b) {
 				why = fmt.Sprintf("by %.3g %% > %g %%", 100*math.Abs((b-a)/a), 100*o.Constant)
 			}
-			r.moved(where, "constant", number(old.Constant), number(new.Constant), why)
+			r.moved(where, "constant", number(old.Constant), number(now.Constant), why)
 			return
 		}
 	}
 	for i, h := range old.row.Steps {
-		j := slices.Index(new.row.Steps, h)
+		j := slices.Index(now.row.Steps, h)
 		if j < 0 {
 			continue
 		}
-		a, b := float64(old.Errors[i]), float64(new.Errors[j])
+		a, b := float64(old.Errors[i]), float64(now.Errors[j])
 		// A difference within ten times the resolution is none.
-		if differ(a, b, 10*(old.resolution(i)+new.resolution(j))+o.Constant*math.Abs(a)) {
+		if differ(a, b, 10*(old.resolution(i)+now.resolution(j))+o.Constant*math.Abs(a)) {
 			why := fmt.Sprintf("by more than %g %% and its resolution", 100*o.Constant)
 			what := fmt.Sprintf("error at h = %g", h)
-			r.moved(where, what, number(old.Errors[i]), number(new.Errors[j]), why)
+			r.moved(where, what, number(old.Errors[i]), number(now.Errors[j]), why)
 			return
 		}
 	}

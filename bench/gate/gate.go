@@ -160,8 +160,8 @@ func (r *Report) Write(w io.Writer) error {
 }
 
 // moved adds a change that makes the gate fail.
-func (r *Report) moved(where, what, old, new, why string) {
-	r.Moved = append(r.Moved, Change{where, what, old, new, why})
+func (r *Report) moved(where, what, old, now, why string) {
+	r.Moved = append(r.Moved, Change{where, what, old, now, why})
 }
 
 // note adds what should be said and is no failure.
@@ -173,10 +173,10 @@ func (r *Report) note(format string, args ...any) {
 // values in the columns, of which the new run may have none: compare then gets a table without
 // rows, and decides what that means. What only the new run has is noted, since a new integrator
 // is no regression.
-func (r *Report) join(old, new *table.Table, columns []table.Column,
-	compare func(where string, old, new *table.Table)) {
+func (r *Report) join(old, now *table.Table, columns []table.Column,
+	compare func(where string, old, now *table.Table)) {
 	added := 0
-	for _, p := range table.Join(old, new, namesOf(columns)...) {
+	for _, p := range table.Join(old, now, namesOf(columns)...) {
 		if p.Left.Len() == 0 {
 			added++
 			continue
@@ -234,29 +234,29 @@ func Files(oldPath, newPath string, o Options) (*Report, error) {
 
 // Compare compares two runs of the same kind, which it recognises by their form.
 // Two runs of different kinds are a usage error.
-func Compare(old, new Run, o Options) (*Report, error) {
+func Compare(old, now Run, o Options) (*Report, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err
 	}
-	a, b, err := both(old, new, kindOf)
+	a, b, err := both(old, now, kindOf)
 	switch {
 	case err != nil:
 		return nil, err
 	case a != b:
 		return nil, usage.Errorf("gate: %s holds %s and %s %s: want two runs of the same kind",
-			old.Name, a, new.Name, b)
+			old.Name, a, now.Name, b)
 	case a == kindCertify:
-		return compareCertify(old, new, o)
+		return compareCertify(old, now, o)
 	}
-	return compareCells(old, new, o)
+	return compareCells(old, now, o)
 }
 
 // both parses two runs.
 // The error is that of the first which cannot be parsed.
-func both[T any](old, new Run, parse func(Run) (T, error)) (a, b T, err error) {
+func both[T any](old, now Run, parse func(Run) (T, error)) (a, b T, err error) {
 	if a, err = parse(old); err == nil {
-		b, err = parse(new)
+		b, err = parse(now)
 	}
 	return a, b, err
 }

@@ -280,8 +280,8 @@ func writeTo(path string, write func(io.Writer) error) error {
 		return err
 	}
 	// A link keeps its place, and a device or a pipe, such as /dev/stdout, is no file to replace.
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Type()&^os.ModeDir != 0 {
 		return os.WriteFile(path, b.Bytes(), 0o600) // which exists

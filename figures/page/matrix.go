@@ -211,8 +211,8 @@ func newOrders(t *table.Table) (out []Matrix[*Order]) {
 		func(r table.Row) string { return exactOf(r).Name() }}
 	schemes := axis{[]string{"scheme"}, func(r table.Row) string { return r.Text("scheme") }}
 	// All rows of a place have one Source, of which the first row is enough.
-	errors := t.Where("record", bench.ErrorRecord).Where("purpose", bench.OfOrders)
-	for _, g := range errors.GroupBy("problem", "friction", "mass") {
+	exact := t.Where("record", bench.ErrorRecord).Where("purpose", bench.OfOrders)
+	for _, g := range exact.GroupBy("problem", "friction", "mass") {
 		problem := exactOf(g.Rows()[0]).Problem
 		out = append(out, newMatrix(problem, g.Table, samplers, schemes, newOrder))
 	}
