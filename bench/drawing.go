@@ -240,8 +240,7 @@ type TableSpec struct {
 	Note   string   `json:"note,omitempty"` // printed below the table
 }
 
-// axisNames are the names of the settings that may be an axis of a figure or a table,
-// valueNames those of what they may show.
+// axisNames are the names of the settings that may be an axis of a figure or a table.
 func axisNames() []string {
 	return distinct.Of(shownSettings(), func(s Setting) string { return s.Name })
 }

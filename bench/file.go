@@ -116,7 +116,8 @@ func (p Parts) Filled() Parts {
 // paths.
 func (p Parts) load(path string, read func(string) ([]byte, error), within []string) (*File,
 	error) {
-	own := strings.HasSuffix(path, ".toml") // or based on by a built-in one: these have no paths
+	// All other names are of built-in studies, as the bases of built-in ones are.
+	own := strings.HasSuffix(path, ".toml")
 	if !own {
 		if ids := builtInIDs(); !slices.Contains(ids, path) {
 			return nil, usage.Unknown("study", path, ids)

@@ -53,8 +53,8 @@ func (p *Problem) Dim() int {
 
 // Frequencies returns the lowest and the highest frequency ω of the target, per unit of time:
 // the square roots of the extreme eigenvalues of M^−½ ∇²U M^−½, ∇²U that of a typical point. Of
-// problems of other kinds both are the root of the mean curvature under the target. invMass is the
-// diagonal of M⁻¹, nil for the identity. They are NaN where none are found.
+// problems that are not Gaussian both are the root of the mean curvature under the target. invMass
+// is the diagonal of M⁻¹, nil for the identity. They are NaN where none are found.
 func (p *Problem) Frequencies(invMass []float64) (low, high float64) {
 	switch p.Kind {
 	case Scalar:

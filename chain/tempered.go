@@ -7,9 +7,9 @@ import (
 
 // Tempered returns the target that a spec's chains sample: with the temperature and the
 // localisation of its settings, whose centre is the fixed position where they start. It
-// takes the target over. One that is tempered already is returned as it is, so that a truth
-// and a chain can share it. A localisation without a fixed start is a usage error, as are
-// those of models.Tempering and FixedStart.
+// takes the target over. One that is tempered already is returned as it is, whatever its own
+// temperature, so that a truth and a chain of one spec can share it. A localisation without a fixed
+// start is a usage error, as are those of models.Tempering and FixedStart.
 func (s Spec) Tempered(t models.Target) (_ models.Target, err error) {
 	if models.Tempered(t) {
 		return t, nil

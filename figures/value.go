@@ -20,7 +20,7 @@ type Figure struct {
 	panels  [][]*panel    // of equal length; nil is an empty place
 	legend  []legendEntry // in the order in which it is read
 	Caption string
-	// Width and Height are those of one panel, with its share of axes and gaps.
+	// width and height are those of one panel, with its share of axes and gaps.
 	width, height float64
 	Data          Records // the numbers drawn
 }

@@ -189,7 +189,7 @@ func (in *Instance) NewState() *State {
 	z := NewState(in.Dim)
 	if in.Integrator.Variables != nil {
 		for _, v := range in.Integrator.Variables(in.Dim, in.Params) {
-			z.Aux = append(z.Aux, slices.Clone(v.Start)) // those of other states stay at the start
+			z.Aux = append(z.Aux, slices.Clone(v.Start))
 		}
 	}
 	return z
@@ -269,8 +269,9 @@ type Parameter struct {
 
 // Variable is an auxiliary variable of a scheme, such as a thermostat.
 type Variable struct {
-	Name  string
-	Start []float64 // its values, any number of them, when the chain starts
+	Name string
+	// Start are its values, any number of them, when the chain starts. States have copies.
+	Start []float64
 	// Deviation says that the variable's stationary law is normal around Start,
 	// independent of θ and r, with this standard deviation; 0 says nothing.
 	Deviation float64

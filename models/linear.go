@@ -266,8 +266,8 @@ const (
 )
 
 // derive stores, in dst, x + w ΦᵀV(Φx − y), or x + w ΦᵀVΦx if not residual, over the
-// rows; w is their scale over σ², and V has their weights on its diagonal. With few
-// features it is a loop over rows: machine kernels want whole vectors of features.
+// rows; w is their scale over σ², and V has their weights on its diagonal. Only with 256
+// features are there machine programs; of others it is a loop over rows.
 func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 	t.check(rows)
 	n := rows.Hi - rows.Lo

@@ -109,13 +109,13 @@ func (g *Engine) measured() markov.Pace {
 	_, high := Frequencies(integrators.NewAffine(spread.RawMatrix().Data, nil), g.frame.root)
 	fastest = max(fastest, high)
 	out.Fast = max(out.Fast, fastest)
-	// Gradients that estimators keep are up to K steps old.
 	// What batches add in a step is of the size of a squared frequency or, per coordinate, of the
 	// gradient's variance in the frame; see markov.Pace.Settled.
 	heat := fastest * fastest
 	for j, v := range g.variance {
 		heat = max(heat, v*squares[j])
 	}
+	// Gradients that estimators keep are up to K steps old: hence the factor.
 	out.Settled = max(out.Fast, k*heat/damping)
 	return out
 }

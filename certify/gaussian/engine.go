@@ -25,7 +25,7 @@ type Problem struct {
 }
 
 // CheckMemory refuses laws that would not fit, before memory is asked for: the maps of every
-// batch and of the bounds, the directions of solveLinear, the powers of its preconditioner,
+// batch and of the bounds, the directions of markov.SolveLinear, the powers of its preconditioner,
 // and what the schemes hold.
 func (p Problem) CheckMemory(schemes []minibatch.Scheme) error {
 	const (

@@ -17,7 +17,7 @@ import (
 // no verdict depends on units or on the coordinates of the problem.
 //
 // μ̂ and U are rounded. What they miss, μ − μ̂ and P̄ − UᵀU, is worked out in
-// twofold precision and stands in the target's law (see law), so that it is not
+// twofold precision and stands in the target's law (see target), so that it is not
 // taken for an error of the chain.
 type frame struct {
 	d      int        // positions
@@ -43,7 +43,8 @@ func newFrame(mean *integrators.Affine, invMass []float64) (*frame, error) {
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(mat.NewSymDense(d, slices.Clone(mean.Precision))) {
-		return nil, illConditioned() // checkMean knows those that are not definite
+		// certify.Problem.checkMean refuses those that are not definite.
+		return nil, illConditioned()
 	}
 	// θ − μ̂ = U⁻¹x has the covariance U⁻¹U⁻ᵀ = P̄⁻¹ for x ~ N(0, I).
 	var u, inverse mat.TriDense

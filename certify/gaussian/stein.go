@@ -9,15 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// solveFourth sums B⊗⁴ᵏ r, as solve does for second moments.
-func (s stein) solveFourth(r []float64) []float64 {
-	x := slices.Clone(r)
-	for _, b := range s {
-		floats.Add(x, alongAll(b.a, x))
-	}
-	return x
-}
-
 // stein solves X − BXBᵀ = R, where B is the mean map of a period: the law's
 // own equation if all orders of the batches were the same in the mean. It
 // preconditions the law's equation, which differs by the covariance of the
@@ -41,11 +32,20 @@ func newStein(b *affineMap) (s stein) {
 	return s
 }
 
-// Solve sums B^k R B^kᵀ by doubling (Smith 1968). The mass of R must be 0.
+// solve sums B^k R B^kᵀ by doubling (Smith 1968). The mass of R must be 0.
 func (s stein) solve(r []float64) []float64 {
 	x := slices.Clone(r)
 	for _, b := range s {
 		b.AddTo(x, 1, slices.Clone(x))
+	}
+	return x
+}
+
+// solveFourth sums B⊗⁴ᵏ r, as solve does for second moments.
+func (s stein) solveFourth(r []float64) []float64 {
+	x := slices.Clone(r)
+	for _, b := range s {
+		floats.Add(x, alongAll(b.a, x))
 	}
 	return x
 }

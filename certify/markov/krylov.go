@@ -55,7 +55,7 @@ func SolveLinear(ctx context.Context, apply, solve Linear, b []float64,
 	return best, residual
 }
 
-// shorten adds a combination of at most krylovSize directions to x, so that the
+// shorten adds a combination of at most KrylovSize directions to x, so that the
 // residual r becomes as short as they allow, or as goal.
 func shorten(ctx context.Context, apply, solve Linear, x, r []float64, goal float64) {
 	var directions, images [][]float64

@@ -98,7 +98,7 @@ func (e Estimation) Variables(batches int) int {
 	var force integrators.Force = integrators.NewAffine([]float64{1}, []float64{0})
 	made, err := e.made(slices.Repeat([]integrators.Force{force}, batches), force, []float64{0})
 	if err != nil {
-		return 0 // wrap says it
+		return 0 // Wrap returns the error
 	}
 	z := integrators.NewState(1)
 	made.Begin(z)

@@ -55,7 +55,7 @@ func separateNoise(step *probe.Transition, sd float64) noiseParts {
 	}
 	var svd mat.SVD
 	if !svd.Factorize(changes, mat.SVDFullV) {
-		panic("certify: singular values of a noise's derivative did not converge")
+		panic("spectral: singular values of a noise's derivative did not converge")
 	}
 	var v mat.Dense
 	svd.VTo(&v)

@@ -55,7 +55,7 @@ func (c jacobi) gauss(m int) gaussRule {
 	}
 	var eig mat.EigenSym
 	if !eig.Factorize(t, false) {
-		panic("certify: eigenvalues of a Jacobi matrix did not converge")
+		panic("spectral: eigenvalues of a Jacobi matrix did not converge")
 	}
 	rule := gaussRule{c, eig.Values(nil), make([]float64, m)}
 	p := make([]float64, m)

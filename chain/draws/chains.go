@@ -185,9 +185,9 @@ func withKinetic(u float64, in *integrators.Instance, z *integrators.State) floa
 }
 
 // Attributes returns what the attributes of a folder say of the chains beside their settings: the
-// integrator's own parameters and the chains' accuracy: the orders
-// of the stationary law of θ and of (θ, r) that certify finds for their parts on its
-// Gaussian problem, or else why they cannot be certified there.
+// integrator's own parameters and the chains' accuracy. That is the orders of the stationary law of
+// θ and of (θ, r) that certify finds for their parts on its Gaussian problem, or else why they
+// cannot be certified there.
 func (c Chains) Attributes(ctx context.Context) map[string]any {
 	s := c.Spec
 	s.Batches = max(1, s.Batches) // 0 means one batch of all data

@@ -4,17 +4,16 @@
 //	plans, err := bench.Plans(store, "quick")
 //	err = page.New(plans, bench.NewResults(store)).Write(w)
 //
-// Figures and tables are the values that package figures makes for its files,
-// claims those of package paper. Figures are their SVG files, in the page. What the
-// script adds is convenience: filters of claims, sorted tables, unpacked CSV files.
+// Figures and tables are the values that package figures makes for its files, claims those of
+// package paper. Figures are their SVG files, in the page. What the script adds is convenience:
+// filters of claims, sorted tables, unpacked CSV files.
 //
 // The page opens with the picture of the main finding and its claim, and has six sections. Claims
-// are what was found, decided ones first. The ranking
-// and the orders are matrices: rows of the run's table, grouped by integrator and data set,
-// or by sampler and scheme. Figures and tables come by study, in the order of the run, with
-// the claims of a user's study beside its own. The provenance names machines, commits and
-// data, and lists what a reader should know of: chains that diverged, and references whose
-// checks failed. The terms explain the letters.
+// are what was found, decided ones first. The ranking and the orders are matrices: rows of the
+// run's table, grouped by integrator and data set, or by sampler and scheme. Figures and tables
+// come by study, in the order of the run, with the claims of a user's study beside its own. The
+// provenance names machines, commits and data, and lists what a reader should know of: chains that
+// diverged, and references whose checks failed. The terms explain the letters.
 //
 // Nothing of what is shown is computed here but counts and the ranking. Names from a user's
 // files are text wherever they stand: the templates escape them.
