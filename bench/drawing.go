@@ -242,7 +242,7 @@ type TableSpec struct {
 
 // axisNames are the names of the settings that may be an axis of a figure or a table.
 func axisNames() []string {
-	return distinct.Of(shownSettings(), func(s Setting) string { return s.Name })
+	return distinct.Of(ShownSettings(), func(s Setting) string { return s.Name })
 }
 
 // valueNames are the names of the observations, which may be shown on an axis or in a table.

@@ -199,8 +199,8 @@ func Settings() []Setting {
 	})
 }
 
-// shownSettings are the settings that figures and tables may show.
-func shownSettings() []Setting {
+// ShownSettings are the settings that figures and tables may show.
+func ShownSettings() []Setting {
 	return slices.DeleteFunc(Settings(), func(s Setting) bool { return s.Axis == "" })
 }
 
@@ -209,7 +209,7 @@ func shownSettings() []Setting {
 // of the table has it.
 // The names are those of a file's figure or table.
 func LookupSettings(names []string, rows *table.Table) (found []Setting, err error) {
-	shown := shownSettings()
+	shown := ShownSettings()
 	for _, name := range names {
 		i := slices.IndexFunc(shown, func(s Setting) bool { return s.Name == name })
 		switch {

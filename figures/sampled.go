@@ -119,7 +119,7 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 	s.ofX = found[0]
 	// bench.Settings come in the order in which legends and captions name them.
 	axes := distinct.Of(slices.Concat(panels, s.ofLines, found), nameOf)
-	for _, k := range shownSettings() {
+	for _, k := range bench.ShownSettings() {
 		onLines := k.Axis == bench.OnLines || k.Axis == bench.Stated
 		switch varies := variesInPanels(k, cells); {
 		case !onLines || slices.Contains(axes, k.Name):
@@ -463,7 +463,7 @@ func replicates(points []*table.Table) string {
 // that, too, their means are, which a reader should know.
 func mixed(groups []*table.Table) (labels []string) {
 	// Splits and seeds are replicates: what means are over by design.
-	for _, s := range shownSettings() {
+	for _, s := range bench.ShownSettings() {
 		differ := func(t *table.Table) bool {
 			return slices.ContainsFunc(s.Columns(), present(t).Varies)
 		}

@@ -21,11 +21,6 @@ func setting(name string) bench.Setting {
 	return all[slices.IndexFunc(all, func(s bench.Setting) bool { return s.Name == name })]
 }
 
-// shownSettings are the settings that figures and tables may show.
-func shownSettings() []bench.Setting {
-	return slices.DeleteFunc(bench.Settings(), func(s bench.Setting) bool { return s.Axis == "" })
-}
-
 // axisLabel names a setting along an axis: step size η.
 func axisLabel(s bench.Setting) string { return strings.TrimSpace(s.Noun + " " + s.Label) }
 
