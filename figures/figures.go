@@ -83,7 +83,8 @@ type file struct {
 }
 
 // Draw makes one study's figures and tables and writes their files. Missing
-// results leave gaps, which the caption counts; no results at all is an error.
+// results leave gaps, which the caption counts; no results at all is an error. A file that
+// cannot be made keeps none of the others from being written; the first such error is returned.
 func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 	out, err := r.Make(p)
 	if err != nil {
@@ -107,10 +108,12 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 		files = append(files, file{t.ID + ".csv", t.Data.CSV}, file{t.ID + ".json", t.Data.json},
 			file{t.ID + ".txt", text})
 	}
+	var failed error
 	for _, f := range append(files, out.others...) {
 		data, err := f.encode()
 		if err != nil {
-			return out, fmt.Errorf("figures: %s: %w", f.name, err)
+			failed = cmp.Or(failed, fmt.Errorf("figures: %s: %w", f.name, err))
+			continue
 		}
 		path := filepath.Join(r.Dir, f.name)
 		if err := atomicfile.Write(path, data); err != nil {
@@ -118,7 +121,7 @@ func (r Drawer) Draw(p bench.Plan) (*Output, error) {
 		}
 		out.Files = append(out.Files, path)
 	}
-	return out, nil
+	return out, failed
 }
 
 // Make makes one study's figures and tables, as Draw does, but writes nothing. It returns what

@@ -1,7 +1,10 @@
 package figures
 
 import (
+	"fmt"
 	"image/color"
+	"io"
+	"log"
 	"strings"
 
 	"golang.org/x/image/font/sfnt"
@@ -16,6 +19,24 @@ import (
 // letters. And it takes premultiplied colours for plain ones: what is
 // translucent would come out dark.
 type pdfCanvas struct{ *vgpdf.Canvas }
+
+// catchFonts makes an error of a font that the PDF writer cannot prepare, for which it needs a
+// temporary folder. It is to be called before the writer is, and what it returns is deferred.
+func catchFonts(err *error) func() {
+	// The writer prints such an error through package log before it panics: the panic is enough.
+	was := log.Writer()
+	log.SetOutput(io.Discard)
+	return func() {
+		log.SetOutput(was)
+		r := recover()
+		said, _ := r.(string)
+		if reason, ok := strings.CutPrefix(said, "vgpdf: "); ok {
+			*err = fmt.Errorf("%s: want a temporary folder that can be written (TMPDIR)", reason)
+		} else if r != nil {
+			panic(r)
+		}
+	}
+}
 
 // SetColor sets the colour of lines, areas and text. The writer gets a colour whose
 // RGBA are not premultiplied, as it wants them.

@@ -371,6 +371,7 @@ func joinPaths(svg []byte) []byte {
 
 // pdf renders a PDF file, with the font in it. It goes through pdfCanvas, which repairs the
 // writer's text and colours.
-func (l layout) pdf() ([]byte, error) {
+func (l layout) pdf() (_ []byte, err error) {
+	defer catchFonts(&err)()
 	return l.render(pdfCanvas{vgpdf.New(l.total.X, l.total.Y)})
 }

@@ -240,9 +240,10 @@ func (r *reproduction) draw(ctx context.Context) error {
 			if unwritable := new(*atomicfile.Error); errors.As(err, unwritable) {
 				break
 			}
-			continue
 		}
-		r.report(p.Study, o)
+		if err == nil || o != nil && len(o.Files) > 0 { // all but a file that cannot be made
+			r.report(p.Study, o)
+		}
 	}
 	// Claims that studies of users state; the paper's are the business of hambench claims.
 	for _, d := range paper.Own(r.plans, bench.NewResults(r.Store)) {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -382,3 +384,44 @@ burn = 10
 		}
 	}
 }
+
+// A PDF whose fonts cannot be prepared, for want of a temporary folder, is one line and exit code 1:
+// results are kept, and the study's other files, its table and the page are written.
+func TestAPDFWithoutATemporaryFolderIsOneLine(t *testing.T) {
+	driver := driverIn(t, t.TempDir()) // fonts are prepared once a process
+	inFolder(t, map[string]string{"tiny.toml": tiny})
+	c := exec.Command(driver, "run", "tiny.toml", "--out", "out")
+	c.Env = append(os.Environ(), "HAMBENCH_OFFLINE=1", "TMPDIR="+filepath.Join(t.TempDir(), "nowhere"))
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	c.Run()
+	const want = "hambench: tiny: figures: tiny.pdf: could not generate font data for PDF: "
+	_, said, _ := strings.Cut(stderr.String(), "\n") // behind the line of the kernels
+	if code := c.ProcessState.ExitCode(); code != exitFailed || !strings.HasPrefix(said, want) || strings.Count(said, "\n") != 1 {
+		t.Errorf("exit code %d, %s: want one line with %q", code, &stderr, want)
+	}
+	for _, name := range []string{"tiny.svg", "tiny-table.json", "index.html"} {
+		if _, err := os.Stat(filepath.Join("out", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if !strings.Contains(stdout.String(), "| toy") {
+		t.Errorf("no table is printed: %s", &stdout)
+	}
+}
+
+// tiny is a study of four short chains.
+const tiny = `id = "tiny"
+title = "T"
+[vary]
+data = ["toy"]
+integrator = ["leapfrog", "baoab"]
+step = [0.1, 0.2]
+[fix]
+friction = 2
+samples = 20
+[figure]
+x = "step"
+lines = "integrator"
+y = "distance"
+`
