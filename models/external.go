@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -59,14 +60,25 @@ type modelGreeting struct {
 	Files []string `json:"files"`
 }
 
+// The largest sizes of a model. A vector of mostNumbers is as long as an answer can be, a line of
+// at most 256 MB, and an order of mostRows takes less than a gigabyte: a wrong answer to hello
+// cannot ask for all memory.
+const (
+	mostNumbers = 10_000_000
+	mostRows    = 100_000_000
+)
+
 // check returns a usage error for impossible sizes, and for another number of rows
 // than the split has.
 func (g modelGreeting) check(s *datasets.Split) error {
 	switch {
-	case g.Dim < 1 || g.Rows < 1 || g.Outputs < 0:
-		return usage.Errorf(
-			"answer to hello: dim %d, rows %d, outputs %d: want at least 1, 1 and 0",
-			g.Dim, g.Rows, g.Outputs)
+	case g.Dim < 1 || g.Dim > mostNumbers:
+		return usage.Errorf("answer to hello: dim %d: want 1 to %d parameters", g.Dim, mostNumbers)
+	case g.Rows < 1 || g.Rows > mostRows:
+		return usage.Errorf("answer to hello: rows %d: want 1 to %d", g.Rows, mostRows)
+	case g.Outputs < 0 || g.Outputs > mostNumbers:
+		return usage.Errorf("answer to hello: outputs %d: want 0 to %d predictive values", g.Outputs,
+			mostNumbers)
 	case s.TrainRows() > 0 && g.Rows != s.TrainRows():
 		return usage.Errorf("answer to hello: %d rows: data set %q has %d for training; "+
 			"a model with data of its own is for data set %q",
@@ -341,7 +353,7 @@ func (t *external) ask(dst []float64, q modelQuestion, theta []float64) {
 
 // sources returns a digest of the files that the model's numbers depend on: those that
 // words of the command name, and those that its answer to hello lists. A listed file
-// that cannot be read is a usage error.
+// that cannot be read, or is no regular one, is a usage error.
 func (t *external) sources() (string, error) {
 	var all []byte
 	// A word that names no readable file, such as an option, adds nothing.
@@ -350,11 +362,20 @@ func (t *external) sources() (string, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(t.processes.Dir, name)
 		}
-		text, err := os.ReadFile(name)
+		text, err := readRegular(name)
 		if err != nil && i >= len(words) { // a word of the command may name no file
 			return "", usage.Errorf("%s: answer to hello: files: %w", t.Name(), err)
 		}
 		all = append(all, text...)
 	}
 	return fingerprint.Bytes(all), nil
+}
+
+// readRegular reads a file that is neither a pipe nor a device: reading one of these may never end,
+// and would take what is meant for the model.
+func readRegular(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, &os.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	return os.ReadFile(name)
 }

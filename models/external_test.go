@@ -176,6 +176,14 @@ func TestTheFingerprintHasTheSource(t *testing.T) {
 	if source := fingerprint("python3 model.py toy"); data == before || source == data {
 		t.Error("a file that changed left the fingerprint as it was")
 	}
+	// Reading a pipe or a device may never end; this one does.
+	write("model.py", strings.Replace(string(text), `answer = {"version": 1,`, `answer = {"version": 1, "files": ["`+os.DevNull+`"],`, 1))
+	source := newSource(t)
+	source.Processes.Dir = folder
+	_, err = source.Fingerprint(t.Context(), "none", 0, "exec:python3 model.py toy", models.Options{})
+	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "files: read "+os.DevNull+": not a regular file") {
+		t.Errorf("a device: %v: want a usage error that says so", err)
+	}
 }
 
 // Chains at a time have processes of their own; another split is told to one
