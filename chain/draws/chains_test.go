@@ -116,7 +116,7 @@ func TestDrawsStateWhatTheyCost(t *testing.T) {
 		if err = errors.Join(err, os.WriteFile(file, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if side, err := Read([]string{file}, nil); err != nil || side.Gradients != 3*want {
+		if side, err := Read(t.Context(), []string{file}, nil); err != nil || side.Gradients != 3*want {
 			t.Errorf("%s: %v, %g: want %g", estimator, err, side.Gradients, 3*want)
 		}
 	}

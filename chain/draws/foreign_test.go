@@ -43,7 +43,7 @@ func TestFilesOfOtherProgramsAreReadOrRefused(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		side, err := Read([]string{file}, nil)
+		side, err := Read(t.Context(), []string{file}, nil)
 		switch {
 		case c.want != "":
 			if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -64,7 +64,7 @@ func TestNullIsNoNumber(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`[{"a":[1,null,3]}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	side, err := Read([]string{file}, nil)
+	side, err := Read(t.Context(), []string{file}, nil)
 	if err != nil || !math.IsNaN(side.Chains[0][0][1]) || side.Chains[0][0][2] != 3 {
 		t.Errorf("%v, %v", err, side.Chains)
 	}
@@ -85,7 +85,7 @@ func TestEncodedArraysAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "array theta: its attribute " + attribute + " says"
-		if _, err := Read([]string{folder}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+		if _, err := Read(t.Context(), []string{folder}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v: want %q", attribute, err, want)
 		}
 	}

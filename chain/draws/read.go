@@ -3,6 +3,7 @@ package draws
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -28,13 +29,35 @@ import (
 // CSV file each row is a draw: a column named chain tells chains apart, and without it the file is
 // one chain; those that number the draws are left out (see unnumbered), and so are those without a
 // name. Only the columns of the names in want are read, all others if it is nil. All files must
-// have them. What cannot be read is a usage error that names the file.
-func Read(files, want []string) (compare.Side, error) {
+// have them. What cannot be read is a usage error that names the file; so is a device, which may
+// have no end. A file may be a pipe: if ctx ends before the pipe does, the error is that of ctx.
+func Read(ctx context.Context, files, want []string) (compare.Side, error) {
+	var all compare.Side
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all, err = readAll(files, want)
+	}()
+	select {
+	case <-done:
+		return all, err
+	case <-ctx.Done(): // opening a pipe that nobody writes to cannot be stopped: it is left alone
+		return compare.Side{}, ctx.Err()
+	}
+}
+
+// readAll is Read without the end of a context.
+func readAll(files, want []string) (compare.Side, error) {
 	var all compare.Side
 	var known []os.FileInfo // of the files before
 	for _, file := range files {
 		// A file has one identity, through links, too; what is not there is not read either.
 		if info, err := os.Stat(file); err == nil {
+			if info.Mode()&os.ModeDevice != 0 {
+				return all, usage.Errorf("draws %s: is a device: want a file, a pipe or a folder",
+					file)
+			}
 			same := func(other os.FileInfo) bool { return os.SameFile(info, other) }
 			if slices.ContainsFunc(known, same) {
 				return all, usage.Errorf("draws %s: the file is given twice: want each once", file)

@@ -32,7 +32,7 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"v2-none", "v2-blosc", "v2-zstd", "v3-gzip", "v3-zstd", "v3-blosc"} {
-		side, err := Read([]string{filepath.Join(folder, name)}, nil)
+		side, err := Read(t.Context(), []string{filepath.Join(folder, name)}, nil)
 		if err != nil || !slices.Equal(side.Names, []string{"n", "theta[1]", "theta[2]"}) || len(side.Chains) != 2 || side.Gradients != 1400 {
 			t.Fatalf("%s: %v, %v, %g", name, side.Names, err, side.Gradients)
 		}
@@ -50,12 +50,12 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 	for _, c := range []struct{ kind, data, first string }{{"<i2", "\x01\x00\x03\x00", "1"}, {"|S2", "a\x00b\x00", "0"}} {
 		metadata := `{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"` + c.kind + `","compressor":null,"fill_value":null,"order":"C","filters":null}`
 		err := errors.Join(os.MkdirAll(named, 0o700), os.WriteFile(filepath.Join(named, ".zarray"), []byte(metadata), 0o600), os.WriteFile(filepath.Join(named, "0"), []byte(c.data), 0o600))
-		side, failed := Read([]string{filepath.Join(folder, "v2-none")}, nil)
+		side, failed := Read(t.Context(), []string{filepath.Join(folder, "v2-none")}, nil)
 		if err := errors.Join(err, failed); err != nil || !strings.HasPrefix(side.Of[0], "chain "+c.first+" of ") {
 			t.Errorf("coordinates of the type %s: %v, %v", c.kind, side.Of, err)
 		}
 	}
-	both, err := Read([]string{filepath.Join(folder, "v2-none"), filepath.Join(folder, "v3-gzip")}, nil)
+	both, err := Read(t.Context(), []string{filepath.Join(folder, "v2-none"), filepath.Join(folder, "v3-gzip")}, nil)
 	if err != nil || len(both.Chains) != 4 || both.Gradients != 2800 {
 		t.Errorf("two files: %v, %d chains, %g gradients: want 4, 2800", err, len(both.Chains), both.Gradients)
 	}
@@ -72,7 +72,7 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 		store, _, _ := strings.Cut(name, ":")
 		err := damage()
 		if err == nil {
-			_, err = Read([]string{filepath.Join(folder, store)}, nil)
+			_, err = Read(t.Context(), []string{filepath.Join(folder, store)}, nil)
 		}
 		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "array ") {
 			t.Errorf("%s: %v: want a usage error that names the array", name, err)
@@ -90,7 +90,7 @@ func TestOwnDrawsAreReadBack(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		side, err := Read([]string{file}, nil)
+		side, err := Read(t.Context(), []string{file}, nil)
 		if err != nil || len(side.Chains) != header.Chains || side.Names[0] != "theta[1]" || side.Gradients != 2.5*14 {
 			t.Fatalf("%s: %v, %v, %g", format, side.Names, err, side.Gradients)
 		}
@@ -141,7 +141,7 @@ func TestFormatsHoldTheSameDraws(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read([]string{path}, nil)
+		got, err := Read(t.Context(), []string{path}, nil)
 		if err != nil || !slices.Equal(got.Names, want.Names) {
 			t.Fatalf("%s: %v, %v", file, got.Names, err)
 		}
@@ -154,7 +154,7 @@ func TestFormatsHoldTheSameDraws(t *testing.T) {
 		}
 	}
 	both := []string{filepath.Join(dir, "own.csv"), filepath.Join(dir, "stan.csv")}
-	if got, err := Read(both, nil); err != nil || len(got.Chains) != 4 {
+	if got, err := Read(t.Context(), both, nil); err != nil || len(got.Chains) != 4 {
 		t.Errorf("two files: %d chains, %v", len(got.Chains), err)
 	}
 	for want, text := range map[string]string{
@@ -172,7 +172,7 @@ func TestFormatsHoldTheSameDraws(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Read([]string{both[0], path}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+		if _, err := Read(t.Context(), []string{both[0], path}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)
 		}
 	}
@@ -183,7 +183,7 @@ func TestFormatsHoldTheSameDraws(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read([]string{path}, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read(t.Context(), []string{path}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)
 		}
 	}
@@ -210,7 +210,7 @@ func TestAFileWithoutColumnsIsNoFile(t *testing.T) {
 		"x.csv: a column x, which the first file has not": {none, x},
 		"none.csv: no column x, which the first file has": {x, none},
 	} {
-		if _, err := Read(files, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+		if _, err := Read(t.Context(), files, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)
 		}
 	}
@@ -241,7 +241,7 @@ func TestMetadataOfNoArrayAreRefused(t *testing.T) {
 		if name == "elements of three bytes" || name == "draws of no elements" {
 			want = "no array of whole numbers" // they are passed over, like texts
 		}
-		if _, err := Read([]string{folder}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+		if _, err := Read(t.Context(), []string{folder}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v: want %q", name, err, want)
 		}
 	}
@@ -271,11 +271,11 @@ func storeOf(t *testing.T, compressor string, chunk []byte, shapes map[string][]
 func TestArraysWithoutColumnsAreNoTrouble(t *testing.T) {
 	shapes := map[string][]int{"predictions/a": {2, 5}, "predictions/f": {2, 5}}
 	wanted := storeOf(t, "null", make([]byte, 80), shapes)
-	if side, err := Read([]string{wanted}, []string{"f"}); err != nil || !slices.Equal(side.Names, []string{"f"}) {
+	if side, err := Read(t.Context(), []string{wanted}, []string{"f"}); err != nil || !slices.Equal(side.Names, []string{"f"}) {
 		t.Errorf("columns %v, %v", side.Names, err)
 	}
 	empty := storeOf(t, "null", nil, map[string][]int{"a": {0, 3}, "b": {0, 3}})
-	if side, err := Read([]string{empty}, nil); err == nil && len(side.Chains) > 0 {
+	if side, err := Read(t.Context(), []string{empty}, nil); err == nil && len(side.Chains) > 0 {
 		t.Errorf("%d chains are read of none", len(side.Chains))
 	}
 }
@@ -291,7 +291,7 @@ func TestAChunkIsNoLongerThanItsNumbers(t *testing.T) {
 	folder := storeOf(t, `{"id":"gzip"}`, bomb.Bytes(), map[string][]int{"a": {1, 30}})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := Read([]string{folder}, nil)
+	_, err := Read(t.Context(), []string{folder}, nil)
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; err == nil || used > 8<<20 {
 		t.Errorf("%v, after %d bytes of memory", err, used)
@@ -313,7 +313,7 @@ func TestWholeNumbersAndFillValuesAreRead(t *testing.T) {
 			os.WriteFile(filepath.Join(array, "0.0"), []byte(chunk), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		side, err := Read([]string{folder}, nil)
+		side, err := Read(t.Context(), []string{folder}, nil)
 		if err != nil || !slices.Equal(side.Chains[0][0], []float64{-1, 2, 7, 7}) {
 			t.Errorf("%s: %v, %v", kind, side.Chains, err)
 		}
@@ -334,13 +334,13 @@ func TestReadersKeepColumnsAndGaps(t *testing.T) {
 	// Two files of Stan in another order of columns.
 	a := put("a.csv", "x,y\n# w\n9,9\n# Adaptation terminated\n1,2\n")
 	b := put("b.csv", "y,x\n8,8\n# Adaptation terminated\n4,3\n")
-	s, err := Read([]string{a, b}, nil)
+	s, err := Read(t.Context(), []string{a, b}, nil)
 	if err != nil || s.Chains[1][0][0] != 3 || s.Chains[1][1][0] != 4 || s.WarmUp != 2 {
 		t.Errorf("%+v %v", s, err)
 	}
 	// Arrays of different lengths are no draws.
 	j := put("c.json", `[{"x":[1,2],"y":[1]}]`)
-	if s, err := Read([]string{j}, nil); err == nil {
+	if s, err := Read(t.Context(), []string{j}, nil); err == nil {
 		t.Errorf("ragged JSON: %+v", s)
 	}
 	// A chunk that is not there is its fill value.
@@ -348,11 +348,11 @@ func TestReadersKeepColumnsAndGaps(t *testing.T) {
 		z := filepath.Join(dir, "z"+fill[1:2])
 		put(filepath.Base(z)+"/.zgroup", `{"zarr_format":2}`)
 		put(filepath.Base(z)+"/x/.zarray", `{"zarr_format":2,"shape":[1,2],"chunks":[1,2],"dtype":"<f8","compressor":null,"fill_value":`+fill+`,"order":"C","filters":null}`)
-		if s, err := Read([]string{z}, nil); err != nil || !math.IsNaN(s.Chains[0][0][0]) {
+		if s, err := Read(t.Context(), []string{z}, nil); err != nil || !math.IsNaN(s.Chains[0][0][0]) {
 			t.Errorf("fill %s: %+v %v", fill, s, err)
 		}
 		put(filepath.Base(z)+"/y/.zarray", `{"zarr_format":2,"shape":[1,3],"chunks":[1,3],"dtype":"<f8","compressor":null,"fill_value":1,"order":"C","filters":null}`)
-		if s, err := Read([]string{z}, nil); err == nil {
+		if s, err := Read(t.Context(), []string{z}, nil); err == nil {
 			t.Errorf("ragged zarr: %+v", s)
 		}
 	}
@@ -365,8 +365,15 @@ func TestOtherSeparatorsAreNamed(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read([]string{file}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "want commas between columns") {
+		if _, err := Read(t.Context(), []string{file}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "want commas between columns") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// A device may have no end, and this one has no draws.
+func TestADeviceIsRefused(t *testing.T) {
+	if _, err := Read(t.Context(), []string{os.DevNull}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), os.DevNull+": is a device: want a file, a pipe or a folder") {
+		t.Errorf("%v: want a usage error that says so", err)
 	}
 }

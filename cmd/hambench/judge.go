@@ -27,6 +27,7 @@ import (
 
 // judgeOptions are the flags that judge alone has.
 type judgeOptions struct {
+	ctx context.Context // of reading draws
 	// What the draws are compared with, unless it is the posterior of a selection: files of
 	// reference draws, those of a posterior in a checkout of posteriordb, or a problem of certify.
 	references             []string
@@ -84,6 +85,7 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 			if _, err := os.Stat(filepath.Dir(o.page)); err != nil { // before minutes of work
 				return usage.Errorf("--page: %w", err)
 			}
+			o.ctx = c.Context()
 			if o.checks {
 				return f.showReference(c.Context(), o)
 			}
@@ -160,7 +162,7 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 		j.Report, err = judgeProblem(files, o)
 	case o.references != nil:
 		var ref compare.Side
-		if ref, err = draws.Read(o.references, nil); err == nil {
+		if ref, err = draws.Read(ctx, o.references, nil); err == nil {
 			j.Report, err = judgeFiles(ref, files, o)
 		}
 	case f.dataset == "" && f.model == "":
@@ -215,7 +217,7 @@ const exactDraws = 10_000
 
 // read reads the judged draws; columns of the names in want alone, unless it is nil.
 func (o judgeOptions) read(files, want []string) (compare.Side, error) {
-	own, err := draws.Read(files, want)
+	own, err := draws.Read(o.ctx, files, want)
 	own.Gradients = cmp.Or(o.gradients, own.Gradients)
 	return own, err
 }

@@ -96,7 +96,7 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 	case unread == nil && references == nil:
 		unread = usage.Errorf("%s has no file whose name begins with reference", folder)
 	case unread == nil:
-		ref, unread = draws.Read(references, nil)
+		ref, unread = draws.Read(o.ctx, references, nil)
 	}
 	for _, file := range own {
 		var r compare.Report
