@@ -332,6 +332,9 @@ func (x *expansion) cells(unavailable []string) {
 		if total += n; total > mostCells {
 			x.fail(fmt.Errorf("the grid has more than %d cells: want fewer", mostCells), "data")
 		}
+		if x.err != nil { // to list what is too many takes its time
+			return
+		}
 		for _, v := range x.grid.splits() {
 			splits = distinct.Append(splits, v)
 		}

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -12,12 +13,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hambench/chain"
 	"hambench/internal/distinct"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 // uci are the data sets from files.
@@ -353,6 +356,16 @@ func TestTeachersReplaceUnavailableSets(t *testing.T) {
 				t.Errorf("%s: cell of a data set that is unavailable: %v", e.ID, c)
 			}
 		})
+	}
+}
+
+// Studies of more cells than there may be are refused before the cells are listed.
+func TestTooManyCellsAreRefusedAtOnce(t *testing.T) {
+	p, start := profile(t, "quick"), time.Now()
+	p.Splits = 30_000
+	_, err := Studies(p, datasets.Builtin(), models.Builtin())
+	if took := time.Since(start); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "more than 100000 cells") || took > 8*time.Second {
+		t.Errorf("%v after %s: want a usage error at once", err, took)
 	}
 }
 

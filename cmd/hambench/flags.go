@@ -99,8 +99,8 @@ func (f *selection) check() error {
 		return usage.Errorf("--workers %d: want at least 1", f.Workers)
 	case f.out == "":
 		return usage.Errorf("--out is empty: want a folder")
-	case f.asked.Splits < 0:
-		return usage.Errorf("--splits %d: want 1 or more, or 0 for the profile's", f.asked.Splits)
+	case f.asked.Splits < 0 || f.asked.Splits > 1000: // as in files
+		return usage.Errorf("--splits %d: want 1 to 1000, or 0 for the profile's", f.asked.Splits)
 	case f.asked.Samples < 0 || f.asked.Samples > 1e6:
 		return usage.Errorf("--samples %d: want 1 to 1000000, or 0 for the profile's",
 			f.asked.Samples)

@@ -56,6 +56,7 @@ func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a batch of more rows than there are", []string{"sample", "--model", "toy", "--batch", "3"}, "--batch 3 exceeds the 2 training rows"},
 		{"merging what is no store, the flag last", []string{"store", "merge", dir, "--out", out}, "holds no store"},
 		{"an oracle of a split that is not there", []string{"judge", "--checks", "--dataset", "teacher-reg", "--split", "1000", "--out", out}, "no split 1000"},
+		{"more splits than files may state", []string{"reproduce", "--only", "toy", "--splits", "30000", "--out", out}, "--splits 30000: want 1 to 1000"},
 		{"a flag that judge has no use for", []string{"judge", "--checks", "--dataset", "teacher-reg", "--repeat", "2", "--out", out}, "repeat"},
 		{"splits where one is judged", []string{"judge", "--dataset", "linear", "--splits", "3", "draws.csv"}, "--splits"},
 		{"exporting what has no cells", []string{"export", "--only", "orders", "--out", out}, `study "orders" has no cells`},
