@@ -34,8 +34,8 @@ type Chains struct {
 	Start func(ctx context.Context, t models.Target, key uint64) ([]float64, error)
 	// Note, if not nil, is called with what the first chain's estimator says of itself.
 	Note func(string)
-	// Progress, if not nil, is called after each draw of all chains, with the numbers
-	// of draws written and of all.
+	// Progress, if not nil, is called after each draw, with the numbers of draws written and of
+	// all: of many chains already the first draws take their time.
 	Progress func(done, total int)
 }
 
@@ -51,18 +51,29 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 	// queue is closed.
 	queues, counts, errs := make([]chan Draw, n), make([]chain.Counts, n), make([]error, n)
 	var running sync.WaitGroup
+	places := make(chan struct{}, mostAtOnce)
 	for i := range n {
 		// One draw in the queue and one in a chain's hand keep all chains busy.
 		queues[i] = make(chan Draw, 1)
 		running.Go(func() {
 			defer close(queues[i])
+			own := turn{places: places}
+			defer own.give()
+			if errs[i] = own.take(ctx); errs[i] != nil {
+				return
+			}
 			counts[i], errs[i] = c.run(ctx, i, w, func(d Draw) error {
 				select {
 				case queues[i] <- d:
 					return nil
-				case <-ctx.Done():
-					return ctx.Err()
+				default: // the writer waits for others, which may need the turn
 				}
+				own.give()
+				select {
+				case queues[i] <- d:
+				case <-ctx.Done():
+				}
+				return own.take(ctx)
 			})
 		})
 	}
@@ -81,9 +92,9 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 					return err
 				}
 				written++
-			}
-			if c.Progress != nil {
-				c.Progress(written, n*c.Plan.Samples)
+				if c.Progress != nil {
+					c.Progress(written, n*c.Plan.Samples)
+				}
 			}
 		}
 		return nil
@@ -94,6 +105,34 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 		done = done.Plus(k)
 	}
 	return written, done, err
+}
+
+// mostAtOnce is how many chains compute at the same time. With thousands, whatever else the program
+// has to do, such as to end at a signal, would wait until each of them has had its share of a core.
+const mostAtOnce = 64
+
+// turn is a chain's place among those that compute: what has room in places counts them.
+type turn struct {
+	places chan struct{}
+	taken  bool
+}
+
+// take waits for a place. If ctx ends before there is one, or has ended, the error is that of ctx.
+func (t *turn) take(ctx context.Context) error {
+	select {
+	case t.places <- struct{}{}:
+		t.taken = true
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// give gives the place back, if there is one.
+func (t *turn) give() {
+	if t.taken {
+		<-t.places
+	}
+	t.taken = false
 }
 
 // run runs chain i, and calls put with each of its draws. It returns the work of the chain

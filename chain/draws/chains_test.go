@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"hambench/chain"
@@ -224,6 +226,34 @@ func TestARunThatFailsLeavesNoFolder(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v is left behind: %v", left, err)
+	}
+}
+
+// More chains than compute at a time all come to their draws. When a run is ended, those that have
+// not begun do not begin.
+func TestManyChainsTakeTurns(t *testing.T) {
+	c := linear(0.02)
+	c.Start = func(context.Context, models.Target, uint64) ([]float64, error) { return nil, nil }
+	if text, err := run(t, c, "csv", Header{Chains: 2 * mostAtOnce, Numbered: true}); err != nil || strings.Count(text, "\n") != 1+2*mostAtOnce*c.Plan.Samples {
+		t.Errorf("%v, %d lines", err, strings.Count(text, "\n"))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var begun atomic.Int32
+	c.Start = func(ctx context.Context, _ models.Target, _ uint64) ([]float64, error) {
+		begun.Add(1)
+		cancel()
+		return nil, ctx.Err()
+	}
+	f, err := Lookup("csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := New(f, io.Discard, "", Header{Chains: 1000, Numbered: true, Draws: c.Plan.Samples, Dim: 256, Outputs: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Run(ctx, w); !errors.Is(err, context.Canceled) || begun.Load() > mostAtOnce {
+		t.Errorf("%v: %d chains began", err, begun.Load())
 	}
 }
 
