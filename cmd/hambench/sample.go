@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -178,6 +179,12 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 	if t, err = f.Spec.Tempered(t); err != nil {
 		return err
 	}
+	// A start that cannot be read is refused before the search for the step, and read once: it may
+	// be a pipe.
+	fixed, err := chain.FixedStart(cell.Start(), t)
+	if err != nil {
+		return err
+	}
 	if cell.Step == 0 {
 		step, largest, err := f.DefaultStep(ctx, t)
 		if err != nil {
@@ -199,7 +206,7 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 		}
 		return f.Spec.Tempered(t)
 	}
-	if err := f.setStart(ctx); err != nil {
+	if err := f.setStart(ctx, fixed); err != nil {
 		return err
 	}
 	f.Note = func(note string) { fmt.Fprintln(f.stderr, "hambench: "+note) }
@@ -210,9 +217,9 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 	return cmp.Or(chain.Registries{}.Check(f.Spec), f.Plan.Check())
 }
 
-// setStart says where the chains start. A truth that they start at is the exact posterior,
-// or the reference that judge would use.
-func (f *sampleFlags) setStart(ctx context.Context) error {
+// setStart says where the chains start: at a fixed position, if there is one. A truth that they
+// start at is the exact posterior, or the reference that judge would use.
+func (f *sampleFlags) setStart(ctx context.Context, fixed []float64) error {
 	var truth oracle.Truth // stays nil for other starts, which need none
 	if f.cell.Start() == oracle.AtTruth {
 		t, err := f.Target(ctx)
@@ -234,6 +241,9 @@ func (f *sampleFlags) setStart(ctx context.Context) error {
 		}
 	}
 	f.Start = func(ctx context.Context, t models.Target, key uint64) ([]float64, error) {
+		if fixed != nil {
+			return slices.Clone(fixed), nil
+		}
 		return oracle.StartAt(ctx, f.cell.Start(), t, truth, key)
 	}
 	return nil
