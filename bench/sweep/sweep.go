@@ -46,6 +46,8 @@ type Runner struct {
 	Workers int
 	// ReferencesOnly builds all references that the plans list, and computes no cells.
 	ReferencesOnly bool
+	// Temporary says that the store is deleted after the run, which then cannot be continued.
+	Temporary bool
 	// Progress is where the progress line goes; nil for none.
 	Progress io.Writer
 	// Live, if not nil, is called once a minute with the progress line.
@@ -468,7 +470,7 @@ func (s *session) setReference(j Job) bool {
 }
 
 // outcome is the error of the whole run.
-// An interrupted run says how far it is and that the same command continues.
+// An interrupted run says how far it is and that the same command continues, if it does.
 func (s *session) outcome(ctx context.Context) error {
 	all := []Tally{s.summary.Cells, s.summary.Exact, s.summary.References}
 	var wanted, have int
@@ -479,6 +481,10 @@ func (s *session) outcome(ctx context.Context) error {
 		state := "ended"
 		if errors.Is(err, context.Canceled) {
 			state = "interrupted"
+		}
+		if s.Temporary {
+			return fmt.Errorf("%s with %d of %d jobs, none of which is kept: %w", state, have,
+				wanted, err)
 		}
 		return fmt.Errorf("%s with %d of %d jobs in %s: the same command continues there: %w",
 			state, have, wanted, s.Store.Dir(), err)

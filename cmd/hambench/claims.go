@@ -166,6 +166,7 @@ func (f *selection) openEvidence() (remove func(), err error) {
 		return remove, err
 	}
 	remove = func() { os.RemoveAll(dir) }
+	f.Temporary = true
 	if f.Store, err = store.Open(dir, sweep.Here()); err != nil {
 		return remove, err
 	}

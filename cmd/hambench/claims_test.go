@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,6 +50,17 @@ func TestClaimsWithoutRoomForAStore(t *testing.T) {
 	remove()
 	if entries, _ := os.ReadDir(dir); err == nil || len(entries) > 0 {
 		t.Errorf("error %v, left %v", err, entries)
+	}
+}
+
+// Without a store the evidence is temporary: no command continues where it was interrupted.
+func TestInterruptedClaimsPromiseNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr bytes.Buffer
+	code := run(ctx, io.Discard, &stderr, []string{"claims", "--out", filepath.Join(t.TempDir(), "none")})
+	if said := stderr.String(); code != exitInterrupted || !strings.Contains(said, "hambench: interrupted with 0 of 128 jobs, none of which is kept\n") || strings.Contains(said, "continues") {
+		t.Errorf("exit code %d, %s", code, said)
 	}
 }
 
