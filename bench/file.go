@@ -194,10 +194,7 @@ func (f *File) fill(s section, within []string) error {
 		}
 	}
 	base := f.readBase(s.at("base"), basePath, within)
-	if !studyID.MatchString(f.ID) {
-		s.at("id").fail(fmt.Errorf("is %q: want letters, digits, - and _: files are named by it",
-			f.ID))
-	}
+	s.at("id").fail(checkID(f.ID))
 	f.readData(s)
 	f.readLayers(s)
 	f.readExact(s)
@@ -210,6 +207,30 @@ func (f *File) fill(s section, within []string) error {
 	f.complete(s)
 	f.completeClaims(s)
 	return s.err
+}
+
+// longestID bounds an id: names of files have further parts, and most systems allow 255 characters.
+const longestID = 100
+
+// fileSuffixes are what names of files have behind the id of their study.
+var fileSuffixes = []string{"-table", "-exact", "-claims"}
+
+// checkID refuses an id by which files cannot be named.
+func checkID(id string) error {
+	if !studyID.MatchString(id) {
+		return fmt.Errorf("is %q: want letters, digits, - and _: files are named by it", id)
+	}
+	if len(id) > longestID {
+		return fmt.Errorf("has %d characters: want at most %d: files are named by it", len(id),
+			longestID)
+	}
+	for _, suffix := range fileSuffixes {
+		if of, found := strings.CutSuffix(id, suffix); found {
+			return fmt.Errorf("is %q: want another end: files of a study %q would have its names",
+				id, of)
+		}
+	}
+	return nil
 }
 
 // readBase reads the file that this one is based on; nil if there is none.
