@@ -142,8 +142,12 @@ type Conflict struct {
 // Error names both records.
 // A person must decide which of the two is right.
 func (c *Conflict) Error() string {
-	return fmt.Sprintf("two records of one key differ: %s and %s (%s %.12s, both on %v)",
-		c.Here, c.Also, c.Kind, c.Key, c.Machine)
+	what := "files"
+	if c.Kind.folder() == "" { // many records share a file
+		what = "lines"
+	}
+	return fmt.Sprintf("two records of one key differ: %s and %s (%s %.12s, both on %v): "+
+		"want one of the two %s removed by hand", c.Here, c.Also, c.Kind, c.Key, c.Machine, what)
 }
 
 // Open opens the store in a folder, which it creates if needed, for reading
@@ -254,7 +258,8 @@ func checkFormat(dir string) error {
 	// read.
 	text, err := os.ReadFile(filepath.Join(dir, formatFile))
 	switch {
-	case err == nil && string(text) == formatText:
+	// An editor, or a copy by way of Windows, may have changed the end of the line.
+	case err == nil && strings.TrimSpace(string(text)) == strings.TrimSpace(formatText):
 		return nil
 	case err == nil:
 		return usage.Errorf("store %s has the format %.40q: this program knows %q; choose "+

@@ -469,8 +469,8 @@ func TestEqualDuplicatesMergeDifferingOnesConflict(t *testing.T) {
 			}
 			_, err := Read(dir, avx512)
 			if !errors.As(err, &conflict) || conflict.Here == conflict.Also ||
-				!strings.Contains(err.Error(), conflict.Here) || !strings.Contains(err.Error(), conflict.Also) {
-				t.Errorf("differing duplicates: %v; want an error that names both places", err)
+				!strings.Contains(err.Error(), conflict.Here) || !strings.Contains(err.Error(), conflict.Also) || !strings.HasSuffix(err.Error(), " removed by hand") {
+				t.Errorf("differing duplicates: %v; want an error that names both places, and what to do", err)
 			}
 			for _, place := range []string{conflict.Here, conflict.Also} {
 				if file, line, ok := strings.Cut(place, segmentSuffix+":"); ok {
@@ -864,6 +864,18 @@ func TestStoresOfOtherFormatsAreLeftAlone(t *testing.T) {
 		}
 		if after := contents(t, dir); !slices.Equal(after, before) {
 			t.Errorf("%s: the store was changed:\n%v\n%v", name, before, after)
+		}
+	}
+}
+
+// An editor may leave out the last line's end, and a copy by way of Windows change it.
+func TestTheEndOfTheFormatsLineDoesNotMatter(t *testing.T) {
+	for _, text := range []string{"hambench store 2", "hambench store 2\r\n", "hambench store 2\n\n"} {
+		dir := t.TempDir()
+		put(t, openStore(t, dir), record(Result, 1))
+		writeBytes(t, filepath.Join(dir, formatFile), []byte(text))
+		if s, err := Open(dir, avx512); err != nil || s.Stats().Keys[Result] != 1 {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

@@ -64,9 +64,17 @@ func (f *selection) verifyStore() error {
 	fmt.Fprintf(f.stdout,
 		"%d records are good: %s; %d cannot be used, %d pairs differ; files quarantined: %d\n",
 		r.Records, countKinds(r.Keys), r.New(), len(r.Conflicts), len(r.Quarantined))
+	var left []string
+	if n := r.New(); n > 0 {
+		left = append(left, fmt.Sprintf("%d that cannot be used: the next reproduce quarantines "+
+			"them", n))
+	}
+	if n := len(r.Conflicts); n > 0 {
+		left = append(left, fmt.Sprintf("%d pairs that differ: want one record of each removed "+
+			"by hand, of the two that are named", n))
+	}
 	if !r.OK() {
-		return fmt.Errorf("store %s has records that cannot be used; the next reproduce "+
-			"quarantines corrupt ones", f.out)
+		return fmt.Errorf("store %s has records %s", f.out, strings.Join(left, "; and "))
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,6 +100,27 @@ func TestVerifyExitCodes(t *testing.T) {
 	code, stdout, _ := call(t, "store", "verify", "--out", out)
 	if code != exitOK || !strings.Contains(stdout, path+":2: altered record: its bytes do not have its checksum; quarantined\n4 records") || !strings.Contains(stdout, "files quarantined: 1\n") {
 		t.Errorf("after the repair: exit code %d, %s", code, stdout)
+	}
+}
+
+// Two records that differ are for a person to resolve: verify names both, and promises no repair.
+func TestVerifySaysWhatToDoAboutRecordsThatDiffer(t *testing.T) {
+	out := toyRun(t)
+	path := segment(t, out)
+	other := filepath.Join(filepath.Dir(path), "other.jsonl")
+	line, _, _ := strings.Cut(read(t, path), "\n")
+	record := strings.TrimSuffix(line[strings.Index(line, `"record":`)+len(`"record":`):], "}")
+	record = strings.Replace(record, `"diverged":false`, `"diverged":true`, 1)
+	altered := fmt.Sprintf(`{"v":2,"sum":"%x","record":%s}`+"\n", sha256.Sum256([]byte(record)), record)
+	if err := os.WriteFile(other, []byte(altered), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call(t, "store", "verify", "--out", out)
+	if code != exitFailed || !strings.Contains(stdout, path+":1") || !strings.Contains(stdout, other+":1") || !strings.Contains(stdout, "want one of the two lines removed by hand\n") {
+		t.Errorf("exit code %d, %s: want both places", code, stdout)
+	}
+	if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "1 pairs that differ: want one record of each removed by hand") || strings.Contains(stderr, "quarantine") {
+		t.Errorf("%q: want one line with what is to be done", stderr)
 	}
 }
 
