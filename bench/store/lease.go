@@ -53,6 +53,19 @@ func (s *Store) Lease(key string) (release func(), ok bool) {
 	}), true
 }
 
+// Holder names the process that works on a key, for people; "" if none does, or if that is not
+// known.
+func (s *Store) Holder(key string) string {
+	entries, _ := os.ReadDir(filepath.Join(s.dir, leaseFolder, key))
+	for _, e := range entries {
+		text, _, err := look(filepath.Join(s.dir, leaseFolder, key, e.Name()))
+		if pid, host, ok := holder(text); err == nil && ok {
+			return fmt.Sprintf("process %d on %s", pid, host)
+		}
+	}
+	return ""
+}
+
 // lease makes one and returns its file, or fs.ErrExist if there is one. It prepares
 // the folder under a name of its own, whose file has the file system's time: the
 // clocks of machines may differ.
@@ -102,16 +115,18 @@ const holderFormat = "process %d on %q"
 // process, a process id that another process has now. A process of another container
 // with this host's name is taken for dead, which costs no more than work done twice.
 func holderDied(text []byte) bool {
-	var pid int
-	var host string
-	if _, err := fmt.Sscanf(string(text), holderFormat, &pid, &host); err != nil || host == "" {
-		return false
-	}
-	if here, _ := os.Hostname(); host != here {
+	pid, host, ok := holder(text)
+	if here, _ := os.Hostname(); !ok || host != here {
 		return false
 	}
 	p, err := os.FindProcess(pid)
 	return err == nil && errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+}
+
+// holder returns the process and the host that a lease's text begins with.
+func holder(text []byte) (pid int, host string, ok bool) {
+	_, err := fmt.Sscanf(string(text), holderFormat, &pid, &host)
+	return pid, host, err == nil && host != ""
 }
 
 // look reads a lease and returns when it was last written. On a network file

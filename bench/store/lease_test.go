@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -72,6 +73,9 @@ func TestLeaseIsHeldUntilItIsReleased(t *testing.T) {
 	for _, other := range s {
 		if !isLeased(other, "a") || isLeased(other, "b") {
 			t.Error("want a held and b free")
+		}
+		if a, b := other.Holder("a"), other.Holder("b"); !strings.HasPrefix(a, fmt.Sprintf("process %d on ", os.Getpid())) || b != "" {
+			t.Errorf("a is held by %q, b by %q", a, b)
 		}
 	}
 	release()

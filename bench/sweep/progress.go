@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"hambench/internal/distinct"
 	"hambench/internal/table"
 )
 
@@ -34,7 +36,9 @@ type progress struct {
 	left              float64 // estimated seconds of one core of tasks not yet over
 	spent             float64 // estimated seconds of one core of tasks that are over
 	running           map[*task]float64
-	width             int // of the last line, on a terminal
+	elsewhere         map[*task]string // tasks of other processes, and which these are, if known
+	vague             int              // tasks not yet over whose cost is not known
+	width             int              // of the last line, on a terminal
 }
 
 // tally counts tasks of a kind.
@@ -43,7 +47,7 @@ type tally struct{ done, total int }
 // newProgress returns a reporter on out, which may be nil, as live may be.
 func newProgress(out io.Writer, live func(string), now func() time.Time, cores int) *progress {
 	p := &progress{out: out, live: live, start: now(), now: now, cores: cores,
-		running: make(map[*task]float64)}
+		running: make(map[*task]float64), elsewhere: make(map[*task]string)}
 	if f, ok := out.(*os.File); ok {
 		p.terminal = table.Terminal(f)
 	}
@@ -57,6 +61,9 @@ func (p *progress) add(t *task) {
 	defer p.mu.Unlock()
 	p.of(t).total++
 	p.left += t.cost
+	if t.vague {
+		p.vague++
+	}
 }
 
 // of returns the counts of a task's kind: references, or all others.
@@ -74,6 +81,17 @@ func (p *progress) begin(t *task) {
 	p.running[t], t.started = 0, p.now()
 }
 
+// lease says whether a task that has begun is this process's own, or else of which other one.
+func (p *progress) lease(t *task, own bool, holder string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.elsewhere, t)
+	if !own { // it begins again, later
+		delete(p.running, t)
+		p.elsewhere[t] = holder
+	}
+}
+
 // part says which fraction of a running task is done.
 // A task that never reports is taken to be as fast as estimated.
 func (p *progress) part(t *task, fraction float64) {
@@ -88,7 +106,11 @@ func (p *progress) end(t *task, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.running, t)
+	delete(p.elsewhere, t)
 	p.left -= t.cost
+	if t.vague {
+		p.vague--
+	}
 	if ok {
 		p.of(t).done++
 		p.spent += t.cost
@@ -150,7 +172,7 @@ func (p *progress) elapsed() time.Duration { return p.now().Sub(p.start) }
 
 // line is the state in words.
 // It has the references and the jobs that are over, jobs a second, the time since the start
-// and the time left.
+// and the time left, if that can be told, or whom the run waits for.
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,8 +183,32 @@ func (p *progress) line() string {
 	elapsed := p.elapsed()
 	fmt.Fprintf(&s, "jobs %d/%d, %.2g a second", p.cells.done, p.cells.total,
 		float64(p.cells.done)/max(elapsed.Seconds(), 1e-9))
-	fmt.Fprintf(&s, ", %s elapsed, %s left", clock(elapsed), p.remaining(elapsed))
+	fmt.Fprintf(&s, ", %s elapsed", clock(elapsed))
+	switch others, waits := p.others(); {
+	case waits:
+		fmt.Fprintf(&s, ", waiting for %s", others)
+	case p.vague == 0:
+		fmt.Fprintf(&s, ", %s left", p.remaining(elapsed))
+	}
 	return s.String()
+}
+
+// others names the processes that work at all that can be worked at now. It is false if this
+// process works, too, or if there are none.
+func (p *progress) others() (names string, waits bool) {
+	for t := range p.running {
+		if _, also := p.elsewhere[t]; !also { // one that is also there is only tried again
+			return "", false
+		}
+	}
+	var all []string
+	for _, holder := range p.elsewhere {
+		all = distinct.Append(all, cmp.Or(holder, "another process"))
+	}
+	if len(all) > 1 {
+		return fmt.Sprintf("%d other processes", len(all)), true
+	}
+	return strings.Join(all, ""), len(all) > 0
 }
 
 // remaining is the time left: the estimated cost of what is not done, as the dry run

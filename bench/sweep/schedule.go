@@ -14,6 +14,7 @@ type task struct {
 	name  string
 	first bool    // goes before all tasks that are not (references: others wait for them)
 	cost  float64 // estimated seconds of one core
+	vague bool    // what it costs is known to a model in another process alone
 	width int     // cores that it can use at once
 	run   func(ctx context.Context) error
 	// next is called in the scheduler's goroutine with run's error when the

@@ -242,17 +242,21 @@ func (s *session) tally(k store.Kind) *Tally {
 // it, errLeased parks it until the other process is done, and nil makes the next tasks
 // ready.
 func (s *session) newTask(j Job) *task {
-	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.cost(j), width: 1}
+	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.cost(j), width: 1,
+		vague: models.External(j.Cell.Model) || models.External(j.Spec.Model)}
 	if j.Kind == store.Result {
 		t.name += " " + j.Key[:12]
 	}
 	computed := false
 	t.run = func(ctx context.Context) error {
 		// A cell and its reference have different keys, but kinds share the folder of leases.
-		release, ok := s.Store.Lease(string(j.Kind) + "-" + j.Key)
+		lease := string(j.Kind) + "-" + j.Key
+		release, ok := s.Store.Lease(lease)
 		if !ok {
+			s.progress.lease(t, false, s.Store.Holder(lease))
 			return errLeased
 		}
+		s.progress.lease(t, true, "")
 		defer release()
 		// Now nobody else works at it: what others have done is in the store.
 		if err := s.Store.Refresh(); err != nil {

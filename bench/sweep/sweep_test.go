@@ -789,12 +789,32 @@ func TestProgressLine(t *testing.T) {
 	if got := p.line(); got != "references 0/1, jobs 0/2, 0 a second, 30s elapsed, 1m25s left" {
 		t.Errorf("in the oracle: %q", got)
 	}
+	// Another process has what is left: how long it takes is not known.
+	p.lease(oracleTask, false, "process 12 on node1")
+	if got := p.line(); got != "references 0/1, jobs 0/2, 0 a second, 30s elapsed, waiting for process 12 on node1" {
+		t.Errorf("while another process works: %q", got)
+	}
+	p.begin(oracleTask) // to look again
+	p.begin(cells[0])
+	if got := p.line(); !strings.HasSuffix(got, " left") {
+		t.Errorf("while this process works, too: %q", got)
+	}
+	p.lease(cells[0], false, "")
+	if got := p.line(); !strings.HasSuffix(got, "30s elapsed, waiting for 2 other processes") {
+		t.Errorf("while two processes work: %q", got)
+	}
+	p.lease(oracleTask, true, "")
+	p.lease(cells[0], true, "")
 	p.end(oracleTask, true)
 	p.end(cells[0], true)
 	p.end(cells[1], false)
 	now = now.Add(10 * time.Second)
 	if got := p.line(); got != "references 1/1, jobs 1/2, 0.025 a second, 40s elapsed, 0s left" {
 		t.Errorf("at the end: %q", got)
+	}
+	p.add(&task{cost: 1, vague: true}) // of a model in another process
+	if got := p.line(); got != "references 1/1, jobs 1/3, 0.025 a second, 40s elapsed" {
+		t.Errorf("at an unknown cost: %q", got)
 	}
 }
 
