@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"hambench/usage"
 )
@@ -219,9 +220,16 @@ func (t *tail) last() string {
 	return "; on standard error: " + shown(text[bytes.LastIndexByte(text, '\n')+1:])
 }
 
-// shown returns a text in one line of at most maxShown characters.
+// shown returns a text in one line of at most maxShown characters. Control characters, which would
+// be commands to a terminal, are replaced.
 func shown(text []byte) string {
 	s := strings.Join(strings.Fields(string(text)), " ")
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 	if r := []rune(s); len(r) > maxShown {
 		s = string(r[:maxShown]) + " …"
 	}

@@ -100,6 +100,7 @@ func TestErrorsSayWhatTheChildDid(t *testing.T) {
 		{"read l; echo loading; sleep 90", `not an object in JSON: "loading": want nothing else on standard output`},
 		{`read l; echo '{"x": NaN}'; sleep 90`, "numbers that are not finite"},
 		{`read l; echo '{"error": "no GPU"}'; sleep 90`, ": hello: no GPU"},
+		{`read l; printf '{"error": "%s"}\n' 'no\u001b[31m \u009b2JGPU'; sleep 90`, ": hello: no\ufffd[31m \ufffd2JGPU"},
 		{`read l; echo '{"x": 1}'; sleep 90`, `the answer to hello: unknown field "x"`},
 	} {
 		var answer struct{}
