@@ -43,6 +43,19 @@ func TestErrorLinesNameTheProgramOnce(t *testing.T) {
 	}
 }
 
+// Names are shown such that they neither break the line nor command the terminal; errors that come
+// together are one line, too.
+func TestAnErrorIsOneLineWhateverItNames(t *testing.T) {
+	_, _, stderr := call(t, "data", "export", "--dataset", "no\nwhere\x1b[31m.csv", "--noise", "0.1", "--to", t.TempDir())
+	if !strings.Contains(stderr, `no\nwhere\x1b[31m.csv`) || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("%q: want one line", stderr)
+	}
+	a, b := errors.New("a is full"), fmt.Errorf("b: %w", errors.Join(errors.New("gone"), errors.New("lost\tthere")))
+	if got, want := errorLine(errors.Join(a, b)), `hambench: a is full; b: gone; lost\tthere`; got != want {
+		t.Errorf("%q: want %q", got, want)
+	}
+}
+
 func TestMoreBadInputIsOneLineAndExitCode2(t *testing.T) {
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	dir := t.TempDir()

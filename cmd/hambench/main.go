@@ -11,8 +11,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"hambench/bench/gate"
 	"hambench/internal/table"
@@ -105,7 +107,7 @@ func (o *output) Colours() bool {
 // neither repeats that nor says twice that the command was interrupted.
 // Errors of commands begin with the command; all others get the program's name here.
 func errorLine(err error) string {
-	line := err.Error()
+	line := oneLine(err)
 	if before, ok := strings.CutSuffix(line, context.Canceled.Error()); ok {
 		line = before + "interrupted"
 		if strings.Contains(before, "interrupted") {
@@ -116,6 +118,42 @@ func errorLine(err error) string {
 		return line
 	}
 	return "hambench: " + line
+}
+
+// oneLine returns an error's text as one line that does nothing to a terminal. Errors that are
+// joined are set apart by semicolons; control characters, as names of files may have them, are
+// escaped as in Go.
+func oneLine(err error) string {
+	var line strings.Builder
+	for _, r := range separated(err) {
+		if unicode.IsControl(r) {
+			line.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			line.WriteRune(r)
+		}
+	}
+	return line.String()
+}
+
+// separated is an error's text with semicolons in the place of the line breaks of errors.Join, at
+// any depth.
+func separated(err error) string {
+	text := err.Error()
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		var plain, all []string
+		for _, one := range e.Unwrap() {
+			plain, all = append(plain, one.Error()), append(all, separated(one))
+		}
+		if strings.Join(plain, "\n") == text {
+			return strings.Join(all, "; ")
+		}
+	case interface{ Unwrap() error }:
+		if in := e.Unwrap(); in != nil && in.Error() != "" {
+			return strings.Replace(text, in.Error(), separated(in), 1)
+		}
+	}
+	return text
 }
 
 // exitCode is that of an error; cause is why the command was cancelled.

@@ -144,12 +144,12 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	r.nameKernels()
 	r.Live = func(line string) {
 		if err := r.writePage(line); err != nil {
-			fmt.Fprintf(r.stderr, "hambench: the page could not be written: %v\n", err)
+			fmt.Fprintf(r.stderr, "hambench: the page could not be written: %s\n", oneLine(err))
 		}
 	}
 	summary, runErr := r.Run(ctx, r.plans)
 	for _, f := range summary.Failures {
-		fmt.Fprintf(r.stderr, "hambench: failed: %s: %v\n", f.Name, f.Err)
+		fmt.Fprintf(r.stderr, "hambench: failed: %s: %s\n", f.Name, oneLine(f.Err))
 	}
 	// It was interrupted, or failed as a whole and not in single jobs.
 	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 {
