@@ -67,6 +67,10 @@ func (j Job) Check() error {
 			return usage.Errorf("option of sbatch %q: want neither quotes nor line breaks", x)
 		}
 	}
+	if strings.ContainsAny(j.Dir, "\n\"") { // of the logs, which are an option, too
+		return usage.Errorf("folder %q: want neither double quotes nor line breaks in its name",
+			j.Dir)
+	}
 	return nil
 }
 

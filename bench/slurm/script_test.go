@@ -81,6 +81,8 @@ func TestOptionsThatWouldBreakTheScript(t *testing.T) {
 		"a line break":             func(j *Job) { j.Extra = []string{"--comment=a\nb"} },
 		"a quote in the partition": func(j *Job) { j.Partition = `a"b` },
 		"a line break in the time": func(j *Job) { j.Time = "1\n2" },
+		"a line break in the logs": func(j *Job) { j.Dir = "o\ntouch injected #" },
+		"a quote in the logs":      func(j *Job) { j.Dir = `a"b` },
 	} {
 		j := testJob()
 		change(&j)
