@@ -50,6 +50,7 @@ func TestFilesOfAllFormsAreRead(t *testing.T) {
 		"a header, target by place": {"a,b,y\n1,2,3\n4,5,6\n7,8,9\n1,0,2\n", "3"},
 		"target in the middle":      {"a,y,b\n1,3,2\n4,6,5\n7,9,8\n1,2,0\n", "y"},
 		"target first, no header":   {"3,1,2\n6,4,5\n9,7,8\n2,1,0\n", "1"},
+		"line breaks in names":      {"\"first\nfeature\",\"b\",\"y\"\n1,2,3\n4,5,6\n7,8,9\n1,0,2\n", "y"},
 		"semicolons and quotes":     {"\"a\";\"b\";\"y\"\n1;2;3\n4;5;6\n7;8;9\n1;0;2\n", "y"},
 		"white space":               {"  1 2\t3\n4 5 6\n\n7 8 9\n1 0 2", ""},
 		"spaces with a header":      {"a b y\n1 2 3\n4 5 6\n7 8 9\n1 0 2\n", "y"},

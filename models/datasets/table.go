@@ -141,12 +141,12 @@ func eachRow(data []byte, row func(line int, fields []string) error) error {
 			lines[i] = ""
 		}
 	}
-	first := slices.IndexFunc(lines, func(l string) bool { return strings.TrimSpace(l) != "" })
+	first := firstRow(lines)
 	comma := ','
-	if first >= 0 && !strings.ContainsRune(lines[first], comma) {
+	if !strings.ContainsRune(first, comma) {
 		comma = ';'
 	}
-	if first < 0 || !strings.ContainsRune(lines[first], comma) {
+	if !strings.ContainsRune(first, comma) {
 		for i, line := range lines {
 			fields := strings.Fields(line)
 			for k, f := range fields {
@@ -181,6 +181,23 @@ func eachRow(data []byte, row func(line int, fields []string) error) error {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
+}
+
+// firstRow returns the first line that is not blank, with those behind it that a quoted name with
+// line breaks goes on in.
+func firstRow(lines []string) string {
+	blank := func(l string) bool { return strings.TrimSpace(l) == "" }
+	first := slices.IndexFunc(lines, func(l string) bool { return !blank(l) })
+	if first < 0 {
+		return ""
+	}
+	quotes := 0
+	for i, line := range lines[first:] {
+		if quotes += strings.Count(line, `"`); quotes%2 == 0 {
+			return strings.Join(lines[first:first+i+1], "\n")
+		}
+	}
+	return lines[first] // a quote that does not close is an error of its reader, if it has one
 }
 
 // isHeader reports whether the first line has names: none of its fields is a number, or
