@@ -115,15 +115,16 @@ func (s *draft) readStep(_ Parts, v any) error {
 	if m == nil {
 		var err error
 		s.Step, err = strconv.ParseFloat(text, 64)
-		if err == nil && s.Step > 0 && s.Step <= largestNumber {
-			return nil
+		if err == nil && s.Step > 0 {
+			return positive("", nil).bound(s.Step)
 		}
 		return fmt.Errorf("is the text %.40q: want a number > 0, \"stable\", \"stable/8\", "+
 			"or a range such as \"stable/8 .. stable\"", v)
 	}
 	part, err := strconv.ParseFloat(cmp.Or(m[1], "1"), 64)
 	if err != nil || !(part > 0 && part <= largestNumber) {
-		return fmt.Errorf("is %q: want a number > 0 behind stable/", v)
+		return fmt.Errorf("is %q: want a number > 0 behind stable/, at most %v", v,
+			float64(largestNumber))
 	}
 	s.relative = 1 / part
 	return nil
@@ -147,7 +148,8 @@ func steps(v any) ([]any, error) {
 	if given {
 		r, err := strconv.ParseFloat(strings.TrimSpace(by), 64)
 		if err != nil || !(r > 1 && r <= largestNumber) {
-			return nil, fmt.Errorf("is %q: want a number > 1 behind by", s)
+			return nil, fmt.Errorf("is %q: want a number > 1 behind by, at most %v", s,
+				float64(largestNumber))
 		}
 		ratio = r
 	}

@@ -441,7 +441,7 @@ func (s Setting) readMore(d *draft, p Parts, v any) error {
 	}
 	err := (key{name: s.Name, to: value, words: words, low: s.Low, high: s.High}).set(v)
 	// The error lists the words: a file is possible, too.
-	if err != nil && s.file {
+	if err != nil && s.file && v != "" {
 		err = usage.Errorf("%w, or a file, whose name has a dot or a slash", err)
 	}
 	if err != nil {

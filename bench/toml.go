@@ -246,10 +246,12 @@ func (k key) assign(to reflect.Value, v any) error {
 		}
 		return err
 	case reflect.String:
-		text, _ := v.(string)
+		text, ok := v.(string)
 		to.SetString(text)
 		switch {
-		case text == "":
+		case ok && text == "":
+			return errors.New("is empty: want a text")
+		case !ok:
 			return fmt.Errorf("is %s: want a text in quotes", kindOf(v))
 		case k.lookup != nil:
 			return k.lookup(text)
@@ -272,6 +274,10 @@ func (k key) assign(to reflect.Value, v any) error {
 		return k.bound(x)
 	default:
 		n, ok := v.(int64)
+		// 1e3 is no whole number in TOML, and in flags neither; printed, it would look like one.
+		if x, _ := v.(float64); !ok && x == math.Trunc(x) && x >= k.low && x <= k.high {
+			return fmt.Errorf("has a point or an exponent: want it written as %.0f", x)
+		}
 		// All keys for whole numbers declare both ends of their range.
 		if !ok || float64(n) < k.low || float64(n) > k.high {
 			return fmt.Errorf("is %s: want a whole number from %.0f to %.0f", kindOf(v), k.low,
@@ -294,6 +300,8 @@ func (k key) bound(x float64) error {
 		return nil
 	case k.low == aboveZero && k.high == 0:
 		want = "a number > 0, or inf"
+	case k.low == aboveZero && x > high && !math.IsInf(x, 1):
+		want = fmt.Sprintf("a number > 0, at most %v", high)
 	case k.low == aboveZero:
 		want = "a finite number > 0"
 	}

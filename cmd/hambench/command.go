@@ -221,11 +221,18 @@ func flagError(c *cobra.Command, err error) error {
 		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
 		hint = usage.Suggest("--"+name, known)
 	}
-	// Of a value: the flag, what was typed, and the cause without the name of strconv's function.
+	// Of a value: the flag, what was typed, and what is wanted or, without the name of strconv's
+	// function, the cause.
 	if wrong := new(pflag.InvalidValueError); errors.As(err, &wrong) {
 		cause := errors.Unwrap(wrong)
 		if number := new(strconv.NumError); errors.As(err, &number) {
 			cause = number.Err
+			if number.Err == strconv.ErrSyntax {
+				cause = errors.New("want a whole number, in digits alone")
+			}
+			if number.Err == strconv.ErrSyntax && number.Func == "ParseFloat" {
+				cause = errors.New("want a number")
+			}
 		}
 		err = fmt.Errorf("--%s %q: %w", wrong.GetFlag().Name, wrong.GetValue(), cause)
 	}
