@@ -157,10 +157,12 @@ func (s *Stability) Largest(
 			return h, err
 		}
 	}
-	return 0, fmt.Errorf("largest stable step, K = %d, tried with %s: chains diverge at every "+
-		"step down to %g", cmp.Or(spec.Batches, 1), spec.Integrator,
-		math.Exp2((top-maxNotches+1)/4))
+	return 0, fmt.Errorf("largest stable step, K = %d, tried with %s: %w %g",
+		cmp.Or(spec.Batches, 1), spec.Integrator, ErrUnstable, math.Exp2((top-maxNotches+1)/4))
 }
+
+// ErrUnstable is the error of Largest for chains that no step keeps finite.
+var ErrUnstable = errors.New("chains diverge at every step down to")
 
 // maxNotches ends a search at a thousandth of its start.
 const maxNotches = 41

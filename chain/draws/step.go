@@ -2,10 +2,12 @@ package draws
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"hambench/models"
 	"hambench/oracle"
+	"hambench/usage"
 )
 
 // stableShare is the default step in units of the largest stable one: at a quarter of it
@@ -36,7 +38,16 @@ func (c Chains) DefaultStep(ctx context.Context, t models.Target) (step, largest
 	if err != nil {
 		return 0, 0, err
 	}
-	if largest, err = s.Largest(ctx, c.Parts, c.Spec); err != nil {
+	largest, err = s.Largest(ctx, c.Parts, c.Spec)
+	if errors.Is(err, oracle.ErrUnstable) { // is it for the friction that was asked for?
+		calm := c.Spec
+		calm.Params.Friction = min(calm.Params.Friction, 1)
+		if _, other := s.Largest(ctx, c.Parts, calm); other == nil {
+			return 0, 0, usage.Errorf("friction %g: %w: want less friction, or a step",
+				c.Spec.Params.Friction, err)
+		}
+	}
+	if err != nil {
 		return 0, 0, err
 	}
 	// Some chains stay finite at any step, as exact flows do: no step is beyond lietrotter's.

@@ -85,6 +85,9 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 			if _, err := os.Stat(filepath.Dir(o.page)); err != nil { // before minutes of work
 				return usage.Errorf("--page: %w", err)
 			}
+			if info, err := os.Stat(o.page); err == nil && info.IsDir() {
+				return usage.Errorf("--page %s: is a folder: want a file", o.page)
+			}
 			o.ctx = c.Context()
 			if o.checks {
 				return f.showReference(c.Context(), o)

@@ -315,6 +315,9 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 			!strings.Contains(stderr, "--page: ") {
 			t.Errorf("a page in a missing folder: exit code %d, %s%s", code, stdout, stderr)
 		}
+		if code, stdout, stderr := judge(append(of, "--page", "all")...); code != exitUsage || stdout != "" || !strings.Contains(stderr, "--page all: is a folder: want a file") {
+			t.Errorf("a page in the place of a folder: exit code %d, %s%s", code, stdout, stderr)
+		}
 	}
 	_, chain, _ := call(t, "sample", "--model", "toy", "--integrator", "obabo", "--h", "0.1", "--samples", "1000")
 	if err := os.WriteFile("toy.csv", []byte(chain), 0o600); err != nil {

@@ -48,6 +48,7 @@ func TestSampleStartsWhereItIsTold(t *testing.T) {
 		{"sample --model linear-net --h 0.2", `model "linear-net" without its widths`},
 		{"sample --model linear-net:3,x --h 0.2", `width "x": want 1 to 10000`},
 		{"sample --model crossing --dataset boston --h 0.2", `model "crossing" wants no rows`},
+		{"sample --model toy --friction 1e308", "friction 1e+308: largest stable step, K = 1, tried with leapfrog: chains diverge at every step down to 0.001953125: want less friction, or a step"},
 		{"sample --model toy --start ./none", "start ./none: no such file or directory"}, // before the search for the step
 		{"sample --model toy --h 0.2 --start ./none", "start ./none: no such file or directory"},
 		{"sample --model toy --h 0.2 --start " + file, "w.csv: 256 numbers: want one for each of 1 parameters"},

@@ -83,6 +83,10 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 // defaultTestShare is the share in the splits of Gal and Ghahramani (2016).
 const defaultTestShare = 0.1
 
+// leastNoise is far below the noise of any data, and far above what makes the gradients of a
+// network overflow in float32.
+const leastNoise = 1e-20
+
 // nameForm matches the names that a data set may have: they become parts of file names.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
@@ -98,6 +102,9 @@ func (o FileOptions) check(name string) error {
 		return usage.Errorf("data set %q: noise variance %g: "+
 			"want a positive number, the share of the target's variance that is noise",
 			name, o.NoiseVariance)
+	case o.Task == Regression && o.NoiseVariance < leastNoise:
+		return usage.Errorf("data set %q: noise variance %g: want at least %g, as a share of the "+
+			"target's variance", name, o.NoiseVariance, leastNoise)
 	case o.Task == Classification && o.NoiseVariance != 0:
 		return usage.Errorf("data set %q: noise variance %g: a classification has none",
 			name, o.NoiseVariance)
