@@ -567,8 +567,8 @@ func stuck(side, other Side, prefix string) string {
 	return ""
 }
 
-// hardlyMoved is the share of other draws within the range of a chain below which it is taken not to
-// have mixed: of three independent draws or more the range has less once in a hundred times.
+// hardlyMoved is the share of other draws within the range of a chain below which it is taken not
+// to have mixed: of three independent draws or more the range has less once in a hundred times.
 const hardlyMoved = 0.05
 
 // confined returns which of a side's chains stays in a narrow range of a column, "" if none: one in
@@ -598,9 +598,9 @@ func confined(side, other Side, prefix string) string {
 			}
 			share := max(within(own, low, high, len(x)), within(beside, low, high, 0))
 			if share < hardlyMoved {
-				return fmt.Sprintf("%s%s stays between %.6g and %.6g in column %s, where %.2g %% of "+
-					"the other draws are: chains have not mixed", prefix, side.name(c), low, high,
-					name, 100*share)
+				return fmt.Sprintf("%s%s stays between %.6g and %.6g in column %s, where %.2g %% "+
+					"of the other draws are: chains have not mixed", prefix, side.name(c), low,
+					high, name, 100*share)
 			}
 		}
 	}
@@ -682,9 +682,9 @@ func (r *Report) conclude(confined string) {
 				side.LeastOf, minMedian, minLeast))
 		} else if side.Least < float64(worthOfAChain*side.Chains) {
 			confined = cmp.Or(confined, fmt.Sprintf("%s: %d draws in %d chains are worth %.0f "+
-				"in column %s, hardly more than one a chain: where they began decides, and not how "+
-				"they move: chains have not mixed", side.of, side.Draws, side.Chains, side.Least,
-				side.LeastOf))
+				"in column %s, hardly more than one a chain: where they began decides, and not "+
+				"how they move: chains have not mixed", side.of, side.Draws, side.Chains,
+				side.Least, side.LeastOf))
 		}
 	}
 	var why []string

@@ -141,9 +141,9 @@ func (s Side) again() (repeats, moves float64) {
 }
 
 // repeated returns that many draws of a side are those of other places in it, "" if not: of draws
-// that were resampled, or a chain that was written twice in a row, the autocorrelation does not show
-// how few they are. Of a law of few values independent draws agree, which the other side shows, and
-// so do rounded ones, which the distance between values shows.
+// that were resampled, or a chain that was written twice in a row, the autocorrelation does not
+// show how few they are. Of a law of few values independent draws agree, which the other side
+// shows, and so do rounded ones, which the distance between values shows.
 func repeated(side, other Side, what string) string {
 	repeats, moves := side.again()
 	if repeats <= copiedShare*moves {

@@ -141,9 +141,9 @@ const (
 
 // rounding is the variance that a coarser rounding of one side's values adds, in units of the
 // square of a deviation: that of float32, or of six digits, beside double precision, or that of the
-// scores z of draws that repeat the one before. Where both sides are whole numbers, or rounded alike,
-// that is 0. It counts as so much at most that correlations below 0.9 are compared however coarse a
-// side is, which its column's shape shows.
+// scores z of draws that repeat the one before. Where both sides are whole numbers, or rounded
+// alike, that is 0. It counts as so much at most that correlations below 0.9 are compared however
+// coarse a side is, which its column's shape shows.
 func (p pooled) rounding(sd float64, z []float64) float64 {
 	const least, most = roundOff * roundOff / aboveRounding, 0.1 / aboveRounding
 	if sd == 0 {

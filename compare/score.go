@@ -66,10 +66,11 @@ const (
 // positive by more than chance, the window becomes twice as long: past the memory of a series of
 // n values with the time τ, a sum over M lags has the variance M(2τ)²/n (Bartlett, 1946). The
 // autocovariances are about the mean of all chains, with the number of all values as divisor, so
-// that chains that differ in their means have a long time. Where the correlations oscillate, a short
-// window may see nothing of a slow part beside them, as of the square of a series that rings: while
-// means of batches vary more than the time explains, the window becomes as long as the batches. The
-// relative variance of the estimate is 2(2M + 1)/n, which is that of n/(2M + 1) degrees of freedom.
+// that chains that differ in their means have a long time. Where the correlations oscillate, a
+// short window may see nothing of a slow part beside them, as of the square of a series that rings:
+// while means of batches vary more than the time explains, the window becomes as long as the
+// batches. The relative variance of the estimate is 2(2M + 1)/n, which is that of n/(2M + 1)
+// degrees of freedom.
 // It overwrites scratch, which is twice as long as x.
 func averageOf(x, scratch []float64, chains []int, least int) average {
 	d, sums := scratch[:len(x)], scratch[len(x):]

@@ -77,8 +77,8 @@ func (g modelGreeting) check(s *datasets.Split) error {
 	case g.Rows < 1 || g.Rows > mostRows:
 		return usage.Errorf("answer to hello: rows %d: want 1 to %d", g.Rows, mostRows)
 	case g.Outputs < 0 || g.Outputs > mostNumbers:
-		return usage.Errorf("answer to hello: outputs %d: want 0 to %d predictive values", g.Outputs,
-			mostNumbers)
+		return usage.Errorf("answer to hello: outputs %d: want 0 to %d predictive values",
+			g.Outputs, mostNumbers)
 	case s.TrainRows() > 0 && g.Rows != s.TrainRows():
 		return usage.Errorf("answer to hello: %d rows: data set %q has %d for training; "+
 			"a model with data of its own is for data set %q",

@@ -280,19 +280,19 @@ func (x *evaluation) slopes() Finding {
 	f := x.interval()
 	if len(dim) > 0 && f.Verdict != NotDecided {
 		f.Verdict = NotDecided
-		f.Summary += fmt.Sprintf(": on some line the number at %d steps, the largest of them %.4g, "+
-			"is not told from 0, and those that happen to be positive there flatten the slope: "+
-			"select larger steps", len(dim), slices.Max(dim))
+		f.Summary += fmt.Sprintf(": on some line the number at %d steps, the largest of them "+
+			"%.4g, is not told from 0, and those that happen to be positive there flatten the "+
+			"slope: select larger steps", len(dim), slices.Max(dim))
 	}
 	return f
 }
 
-// aboveChance is how many of its standard deviations an excess has to be above 0 for its logarithm to be
-// little off: below, chains whose excess chance made negative are missing.
+// aboveChance is how many of its standard deviations an excess has to be above 0 for its logarithm
+// to be little off: below, chains whose excess chance made negative are missing.
 const aboveChance = 3
 
-// chance is the standard deviation of the mean of the rows' numbers if they are excesses, by that of
-// distances between draws of the truth; 0 of other numbers.
+// chance is the standard deviation of the mean of the rows' numbers if they are excesses, by that
+// of distances between draws of the truth; 0 of other numbers.
 func (x *evaluation) chance(rows *table.Table) float64 {
 	n := float64(rows.Len())
 	sd := rows.Mean(func(r table.Row) float64 { return r.Number("ks_self_sd") })

@@ -674,7 +674,8 @@ func (x *evaluation) ratios() Finding {
 			found = append(found, x.certain(q.row, name, q.value))
 		}
 		if len(found) == 0 {
-			return undecided("no two numbers above their resolution differ in what is compared alone")
+			return undecided("no two numbers above their resolution differ in what is compared " +
+				"alone")
 		}
 		return x.withoutLaws(x.each("ratio", "ratios", found), pairs)
 	}

@@ -87,8 +87,8 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 			r.file = absolute(r.file)
 		}
 	}
-	// Before the plans, which may take minutes of estimates of stable steps. The folder's last part,
-	// which depends on the plans, is letters and digits.
+	// Before the plans, which may take minutes of estimates of stable steps. The last part of the
+	// folder, which depends on the plans, is letters and digits.
 	r.Dir = absolute(r.out)
 	if err := r.Check(); err != nil {
 		return err

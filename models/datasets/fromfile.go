@@ -85,7 +85,7 @@ const defaultTestShare = 0.1
 
 // leastNoise is far below the noise of any data, and far above what makes the gradients of a
 // network overflow in float32.
-const leastNoise = 1e-20
+const leastNoise = 1e-30
 
 // nameForm matches the names that a data set may have: they become parts of file names.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)

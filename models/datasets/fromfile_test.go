@@ -194,7 +194,7 @@ func TestBadFilesAreUsageErrorsWithRowAndColumn(t *testing.T) {
 		{"a target's name without a header", "1,2,3\n", FileOptions{Target: "z", NoiseVariance: 1}, "want a number from 1 to 3"},
 		{"a target's name that stands twice", "a,a,b\n1,2,3\n", FileOptions{Target: "a", NoiseVariance: 1}, "two columns are called"},
 		{"a target beyond the columns", "1,2,3\n", FileOptions{Target: "4", NoiseVariance: 1}, "no column 4: want 1 to 3"},
-		{"no noise to speak of", "1,2,3\n", FileOptions{NoiseVariance: 1e-300}, "noise variance 1e-300: want at least 1e-20"},
+		{"no noise to speak of", "1,2,3\n", FileOptions{NoiseVariance: 1e-300}, "noise variance 1e-300: want at least 1e-30"},
 		{"no noise variance", "1,2,3\n", FileOptions{}, "noise variance 0: want a positive number"},
 		{"noise of classes", "1,2,3\n", FileOptions{Task: Classification, NoiseVariance: 1}, "a classification has none"},
 		{"all rows for the test", "1,2,3\n", FileOptions{NoiseVariance: 1, TestShare: 1}, "test share 1: want 0 to 1"},
