@@ -2,8 +2,8 @@ package compare
 
 import (
 	"fmt"
+	"hash/maphash"
 	"math"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -108,16 +108,22 @@ const (
 	beyondChance = 5
 )
 
+// digests are of one seed: those of two sides are compared.
+var digests = maphash.MakeSeed()
+
 // moves calls f for each draw that is not equal to the one before it in its chain, with the chain
 // and a digest of its values.
 func (s Side) moves(f func(chain int, digest uint64)) {
+	var h maphash.Hash
+	h.SetSeed(digests)
 	for c, chain := range s.Chains {
 		var last uint64
 		for i := range chain[0] {
-			digest := uint64(14695981039346656037) // FNV-1a, of whole numbers in place of bytes
+			h.Reset()
 			for _, x := range chain {
-				digest = bits.RotateLeft64((digest^math.Float64bits(x[i]+0))*1099511628211, 29)
+				maphash.WriteComparable(&h, x[i])
 			}
+			digest := h.Sum64()
 			if i == 0 || digest != last {
 				f(c, digest)
 			}
