@@ -473,3 +473,64 @@ func TestEffectiveSizesAreThoseOfTheChains(t *testing.T) {
 		}
 	}
 }
+
+// What docs/judge.md says is seen less, or better, than the statements of power suggest: shares of
+// sets of independent draws that are refused, against as many of the right law.
+func TestWhatPowerDoesNotSay(t *testing.T) {
+	if !*whole {
+		t.Skip("minutes of one processor: ask for it with -table")
+	}
+	rng := rand.New(rand.NewPCG(2026, 1128))
+	side := func(chains, draws, columns int, of func(x []float64)) (s Side) {
+		for j := range columns {
+			s.Names = append(s.Names, fmt.Sprint("x", j))
+		}
+		for range chains {
+			chain := make([][]float64, columns)
+			for range draws {
+				x := make([]float64, columns)
+				for j := range x {
+					x[j] = rng.NormFloat64()
+				}
+				of(x)
+				for j := range x {
+					chain[j] = append(chain[j], x[j])
+				}
+			}
+			s.Chains = append(s.Chains, chain)
+		}
+		return s
+	}
+	right := func([]float64) {}
+	heavy := func(x []float64) { x[0] = laws[1].of(x[0]) }
+	fold := func(x []float64) { x[1] = math.Copysign(x[0], x[1]) }
+	for _, c := range []struct {
+		what           string
+		draws, columns int
+		right, wrong   func([]float64)
+		sets           int
+		low, high      float64 // the share refused
+	}{
+		{"heavy tails 8 % too wide", 400, 1, heavy, func(x []float64) { heavy(x); x[0] *= 1.08 }, 150, 0.02, 0.2},
+		{"cut off at two deviations", 2500, 1, right, func(x []float64) { x[0] = min(max(x[0], -2), 2) }, 60, 0.1, 0.7},
+		{"y = ±|x|, 2 columns", 1000, 2, right, fold, 30, 0.9, 1},
+		{"y = ±|x|, 10 columns", 1000, 10, right, fold, 30, 0.2, 0.8},
+		{"y = ±|x|, 30 columns", 1000, 30, right, fold, 30, 0, 0.15},
+	} {
+		refused := 0
+		for range c.sets {
+			r, err := Sides(side(4, c.draws, c.columns, c.right), side(4, c.draws, c.columns, c.wrong))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Verdict == Refused {
+				refused++
+			}
+		}
+		share := float64(refused) / float64(c.sets)
+		fmt.Printf("| %s | %d | %d | %.2f |\n", c.what, c.sets, refused, share)
+		if share < c.low || share > c.high {
+			t.Errorf("%s: refused in a share of %.2f, want %.2f to %.2f", c.what, share, c.low, c.high)
+		}
+	}
+}
