@@ -291,6 +291,11 @@ func (c *certification) findings(points []markov.Point, p markov.Pace) []finding
 		}
 		out = append(out, judge(nodes, p, func(x []float64) float64 { return c.judged.Size(i, x) }))
 	}
+	// The joint covariance has that of θ in it.
+	names := c.judged.Observables()
+	if joint := slices.Index(names, "joint.cov"); joint >= 0 {
+		out[joint] = out[joint].around(out[slices.Index(names, "theta.cov")])
+	}
 	return out
 }
 

@@ -336,9 +336,28 @@ func (f finding) beside(own finding) finding {
 	if !certain || f.order <= q || f.contradicts(int(q), own.constant, unsure) {
 		return f
 	}
+	return f.upTo(q)
+}
+
+// around limits the finding of an error of which another is a part: a term that is certain in the
+// part is in the whole, however small it is beside the other elements.
+func (f finding) around(part finding) finding {
+	if part.leading == nil || f.order <= part.order {
+		return f
+	}
+	out := f.upTo(part.order)
+	if !(out.atMost <= part.order) {
+		out.atMost = part.order
+	}
+	return out
+}
+
+// upTo forgets what is said of an order and of the powers of h from q on.
+func (f finding) upTo(q float64) finding {
 	out := unknown()
 	out.seen, out.visible, out.atMost = f.seen, min(f.visible, q), f.atMost
-	if out.limits = f.limits[:min(len(f.limits), int(q))]; len(out.limits) > 0 && f.seen {
+	out.limits = f.limits[:min(len(f.limits), int(max(0, q)))]
+	if len(out.limits) > 0 && f.seen {
 		out.atLeast = float64(len(out.limits))
 	}
 	return out

@@ -77,6 +77,8 @@ func TestErrorsThatGrowAreRefuted(t *testing.T) {
 				!(math.Abs(float64(o.Slopes[0])+1) < 0.1) {
 				t.Errorf("%s under %s: %s of order %v, slopes %v: want refuted, order -1", c.name,
 					name, o.Verdict, o.Order, o.Slopes)
+			} else if name == "reshuffle" && !c.overdamped && o.Reason != ownStays {
+				t.Errorf("%s: nothing is predicted since %q: want %q", c.name, o.Reason, ownStays)
 			}
 			var text strings.Builder
 			if err := WriteTable(&text, rows); err != nil ||
@@ -84,5 +86,29 @@ func TestErrorsThatGrowAreRefuted(t *testing.T) {
 				t.Errorf("%v: want a table that says that errors grow:\n%s", err, text.String())
 			}
 		}
+	}
+}
+
+// The law of (θ, r) has that of θ in it: where an error of θ certainly grows, that of both is no
+// better, though the elements of the momentum hide it.
+func TestTheJointErrorIsNoBetterThanThatOfThePosition(t *testing.T) {
+	m := integrators.Define(integrators.Integrator{
+		Name:   "leapfrog with noise of its own",
+		Claims: integrators.Claims{WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 2, Source: "here"},
+		Needs:  integrators.Needs{Gradients: 1, Normals: 1},
+	}, func(d int, p integrators.Params) (kernel, refresh integrators.Stepper) {
+		return &mistaken{h: p.Step, c: p.Friction, noise: math.Sqrt(2*p.Friction*p.Step + 1e-8),
+			g: make([]float64, d), xi: make([]float64, d)}, nil
+	})
+	s, _ := Schemes("full")
+	rows, err := Run(t.Context(), Options{Problem: gaussianBuiltin(), Schemes: s,
+		Integrators: []integrators.Integrator{m}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, joint := rows[0].observable(t, "theta.cov"), rows[0].observable(t, "joint.cov")
+	if theta.Verdict != Refuted || joint.Verdict != Refuted || joint.AtLeast > theta.Order {
+		t.Errorf("θ: %s, order %v; (θ, r): %s, order %v, at least %v: want both refuted",
+			theta.Verdict, theta.Order, joint.Verdict, joint.Order, joint.AtLeast)
 	}
 }

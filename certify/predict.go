@@ -194,6 +194,9 @@ func (c *certification) foresee(i int, f finding, out *Observable) {
 	case own.leading == nil && own.order < 2:
 		out.Reason = ownUnknown
 		return
+	case own.order < 1:
+		out.Reason = ownStays
+		return
 	case own.order == 1: // random orders add nothing of that order
 		order, added = 1, own.leading
 	case own.order == 2:
@@ -219,6 +222,7 @@ func (c *certification) foresee(i int, f finding, out *Observable) {
 // Reasons for which an error's constant is not predicted, or not all of it.
 const (
 	ownUnknown   = "the integrator's own error of order 1 or 2 is not known"
+	ownStays     = "the integrator's own error does not vanish with the step"
 	batchesAlone = "of what random orders add: the integrator's own error of order 2 is not known"
 )
 
