@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"hambench/certify/markov"
+	"hambench/certify/spectral"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 )
@@ -550,6 +551,33 @@ func TestIndependentBatchesHeat(t *testing.T) {
 		if math.Abs(got/want-1) > 3e-3 {
 			t.Errorf("%s: independent batches add %.6g h to the variance of θ, want %.6g", name, got, want)
 		}
+	}
+}
+
+// TestConstantForcesHeatAnyPotential holds the law of heat to the engine where U has two wells:
+// batches that differ by constant forces change the temperature alone, which moves the mean of θ²
+// by a fifth of what the factor of quadratic potentials would.
+func TestConstantForcesHeatAnyPotential(t *testing.T) {
+	p := &Problem{Kind: Scalar, Friction: 1}
+	heat := 0.0
+	for _, center := range []float64{-0.5, -0.2, 0.3, 0.4} {
+		p.scalar = append(p.scalar, spectral.Oscillator{Stiffness: 1, Center: center,
+			Amplitude: 1.5, Frequency: 1.2})
+		heat += center * center / (4 * 2 * p.Friction)
+	}
+	q := targetOf(p)
+	u := func(x float64) (sum float64) {
+		for _, b := range p.scalar {
+			sum += b.Value(x) / float64(len(p.scalar))
+		}
+		return sum
+	}
+	square, fourth := q.expect(squared), q.expect(func(x float64) float64 { return x * x * x * x })
+	moved := q.expect(func(x float64) float64 { return x * x * u(x) }) - square*q.expect(u)
+	want := heat * moved / math.Sqrt(fourth-square*square)
+	o := certifyOne(t, Options{Problem: p}, "baoab", "replacement").observable(t, "theta^2")
+	if o.Order != 1 || math.Abs(float64(o.Constant)/want-1) > 1e-5 || moved > square/3 {
+		t.Errorf("order %v, constant %v: want 1, %v", o.Order, o.Constant, want)
 	}
 }
 
