@@ -87,6 +87,28 @@ func TestFrictionsHaveFloorsOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Chains of another temperature or localisation forget at another rate, as those of another friction
+// do: their floors are not those of each other.
+func TestTargetsHaveFloorsOfTheirOwn(t *testing.T) {
+	for _, name := range []string{"temperature", "localisation"} {
+		var cells []bench.Cell
+		for _, v := range []float64{2, 9} {
+			c := cell("leapfrog", 0, bench.Full, 0.01)
+			c.More = map[string]any{name: v}
+			cells = append(cells, c)
+		}
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+		f := figureOf(t, p, stored(p.Cells, func(c bench.Cell) (float64, bool) { return 0.01 * c.More[name].(float64), true }))
+		var got []float64
+		for _, floor := range named(f.panels[0][0], "floor") {
+			got = append(got, floor.Y[0])
+		}
+		if !slices.Equal(got, []float64{0.02, 0.09}) {
+			t.Errorf("%s: floors %v, want 0.02 and 0.09", name, got)
+		}
+	}
+}
+
 // A floor that several lines have is in the colour of none of them, and drawn once.
 func TestAFloorOfSeveralLinesIsGrey(t *testing.T) {
 	var cells []bench.Cell

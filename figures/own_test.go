@@ -29,6 +29,18 @@ func TestParametersTellIntegratorsApart(t *testing.T) {
 	}
 }
 
+// An order is claimed of an integrator as it is by default: with another variance of its second
+// noise mt3 has order 2, and none is stated.
+func TestLegendsStateNoOrderOfOtherParameters(t *testing.T) {
+	own := cell("mt3", 0, 8, 0.1)
+	own.Values = map[string]float64{"w2-variance": 1}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.1), own)})
+	got := entries(figureOf(t, p, stored(p.Cells, tenth)))
+	if want := []string{"mt3 (order 3)", "mt3, w2-variance = 1"}; !slices.Equal(got[:2], want) {
+		t.Errorf("legend %q, want %q", got[:2], want)
+	}
+}
+
 // What a table has as columns is no head of its rows, too.
 func TestColumnsAreNoHeads(t *testing.T) {
 	for column, want := range map[string]string{"step": "dataset,batch,line,ks_0.01,ks_0.02", "friction": "dataset,batch,h,ks_1,ks_5,ks_50"} {

@@ -325,11 +325,15 @@ func (s *sampled) title(p *facet) string {
 func (s *sampled) order(p bench.Plan, line int) string {
 	// The plan states the orders of integrators that it knows; a user's own may claim none (0),
 	// and that of an exact flow is infinite.
-	m, ok := p.Method(s.lines[line].Get("integrator").Text())
+	// Claims are of an integrator's own parameters at their defaults: mt3's order is lost with any
+	// other variance of its second noise.
+	of := s.lines[line]
+	m, ok := p.Method(of.Get("integrator").Text())
 	order, joint := float64(m.Position), float64(m.Joint)
 	named := s.logY && slices.Contains(distinct.Of(s.ofLines, nameOf), "integrator")
+	usual := of.Get("parameters").Text() == ""
 	switch {
-	case !ok || !named || order <= 0 || math.IsInf(order, 0):
+	case !ok || !named || !usual || order <= 0 || math.IsInf(order, 0):
 		return ""
 	case order == joint:
 		return " (order " + decimal(order) + ")"

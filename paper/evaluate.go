@@ -141,6 +141,7 @@ func newEvaluation(c Case, e *evidence) *evaluation {
 // it does not favour a side of a ratio.
 var FloorColumns = []string{
 	"dataset", "split", "seed", "model", "observe", "samples", "friction", "start",
+	"temperature", "localisation",
 }
 
 // Floors returns the distance that chains without visible error have, their autocorrelation
