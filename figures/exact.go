@@ -620,8 +620,9 @@ const belowSampled = "theta.cov"
 // they are exact (bench.FullBatch); below all else errors on the problem of the study's exact
 // jobs, since no problem with so many rows is exact with mini-batches. The rows of both have the
 // columns that tell lines apart: a line below is that of the same values, whatever it is called.
-// Where columns differ in number, or panels above do not stand in the columns of their facets, the
-// exact errors have a figure of their own, as those of a study without cells.
+// Where columns differ in number, panels above do not stand in the columns of their facets, or
+// errors of mini-batches would stand below the full batch, the exact errors have a figure of their
+// own, as those of a study without cells.
 func drawAboveExact(d *drawing, s *sampled) error {
 	if _, missing := d.Results.Missing(d.plan.Study); missing > 0 {
 		d.note(fmt.Sprintf("%d of %d exact jobs are missing", missing, len(d.plan.Exact)))
@@ -661,10 +662,13 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	own := make([]*facet, len(g.facets[0])) // by panel: what is exact of the one above it
 	g.ys = nil                              // of the others
 	for i, p := range g.facets[0] {
-		if own[i] = s.fullBatch(s.facets[0][i], p.steps()); own[i] == nil {
+		switch own[i] = s.fullBatch(s.facets[0][i], p.steps()); {
+		case own[i] == nil:
 			for _, at := range slices.Concat(p.lines...) {
 				g.ys = append(g.ys, at.y)
 			}
+		case isFull(p) == 0: // errors of another scheme would not be shown
+			return drawOrders(d)
 		}
 	}
 	// Panels of the row share the axis of the errors of the small problem. That of the full
@@ -672,6 +676,15 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	x, y := q.ranges(g, f.width) // of their own: steps are smaller than those of chains
 	y.Label = "error, without Monte Carlo"
 	small := " Below: stationary error of cov θ on a small problem (" + problemsText(shown) + ")."
+	if slices.ContainsFunc(own, func(p *facet) bool { return p != nil }) {
+		small = " Below the full batch: the distance that infinitely many draws of its chains " +
+			"would have."
+		if slices.Contains(own, nil) {
+			small += " Beside it, since none of that size is exact with mini-batches: stationary " +
+				"error of cov θ on a smaller problem (" + problemsText(shown) + ")."
+		}
+		small += " " + ofExact
+	}
 	f.Data = Records{Columns: []string{"problem", "scheme", "integrator", "h", "error", "unstable"}}
 	var row []*panel
 	for i, p := range g.facets[0] {
@@ -681,10 +694,6 @@ func drawAboveExact(d *drawing, s *sampled) error {
 		out.Note, _ = g.note(p, 1)
 		if own := own[i]; own != nil {
 			out = s.drawnExact(own, x, y, q.powers, s.floors[s.facets[0][i]].curves(x, s.style))
-			small = " Below the full batch: the distance that infinitely many draws of its " +
-				"chains would have. Beside it, since none of that size is exact with " +
-				"mini-batches: stationary error of cov θ on a smaller problem (" + problemsText(shown) + "). " +
-				ofExact
 			for _, at := range slices.Concat(own.lines...) {
 				f.Data.add(s.title(own), scheme, s.names[at.line], at.x, at.y, at.lost > 0)
 			}

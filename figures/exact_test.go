@@ -314,6 +314,15 @@ func TestFullBatchHasExactDistancesOfItsOwn(t *testing.T) {
 	if len(slope) > 0 || panel.Note != "exact: leapfrog" || len(named(panel, "floor")) != 1 || !strings.Contains(f.Caption, "smaller problem (gaussian: ") {
 		t.Errorf("lacks %v; note %q, caption %q", slope, panel.Note, f.Caption)
 	}
+	// Of the full batch alone nothing stands beside it, and errors of another scheme do not below it.
+	q := p
+	q.Cells = slices.DeleteFunc(slices.Clone(p.Cells), func(j bench.Job) bool { return j.Cell.Batches > 1 })
+	for scheme, want := range map[string]string{"full": "would have. Exact: the error is round-off.", "replacement": "Computed without Monte Carlo."} {
+		q.Exact = slices.DeleteFunc(slices.Clone(p.Exact), func(j bench.ExactJob) bool { return j.Exact.Schemes[0] != scheme })
+		if c := made(t, q, m).Figures[1].Caption; !strings.Contains(c, want) || strings.Contains(c, "Beside it") {
+			t.Errorf("exact errors of scheme %s below the full batch alone: caption %q, want %q", scheme, c, want)
+		}
+	}
 	cells := jobs(cell("mt3", 0, bench.Full, 0.1), cell("mt3", 0, 8, 0.1))
 	s := arranged(t, stored(cells, tenth), bench.Study{ID: "own", Cells: cells})
 	for _, p := range s.facets[0] {
