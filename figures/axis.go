@@ -92,7 +92,7 @@ func dataHeight(height float64) float64 { return height - panelTitle - 6 }
 // place returns the ticks of an axis with a length in points, labelled and not.
 func (a axis) place(length float64, vertical bool) []plot.Tick {
 	switch {
-	case a.Powers:
+	case a.Powers && math.Floor(math.Log10(a.High)) > math.Ceil(math.Log10(a.Low)):
 		return decadeTicks(a.Low, a.High)
 	case a.Log:
 		return logTicks(a.Low, a.High, vg.Length(length), vertical)
@@ -113,7 +113,8 @@ const leastLabels = 3
 // logTicks returns ticks at 1, 2 and 5 times the powers of ten within [low, high], and at others
 // where these are few, labelled by plain decimals as far as the labels fit on the axis's length:
 // powers of ten first. Labels are upright, so along a vertical axis each takes up
-// its height. plot.LogTicks labels in exponents and loses ticks below 1
+// its height. A single label would not tell the scale: an axis between two of them has ticks
+// as a linear one. plot.LogTicks labels in exponents and loses ticks below 1
 // (gonum/plot#747).
 func logTicks(low, high float64, length vg.Length, vertical bool) []plot.Tick {
 	var ticks []plot.Tick
@@ -143,6 +144,9 @@ func logTicks(low, high float64, length vg.Length, vertical bool) []plot.Tick {
 			}
 			ticks = append(ticks, t)
 		}
+	}
+	if len(taken) < 2 {
+		return linearTicks(low, high, leastLabels)
 	}
 	return ticks
 }

@@ -35,6 +35,8 @@ func TestLogTicksArePlainDecimals(t *testing.T) {
 		{0.019, 0.06, 200, "0.02 0.03 0.05", "less than a decade, no power of ten in it"},
 		{0.13, 0.42, 200, "0.15 0.2 0.3", "more than one label on half a decade"},
 		{0.9, 120, 400, "1 10 100 2 20 5 50", "no decimals where none are needed"},
+		{0.161, 0.195, 200, "0.17 0.18 0.19", "between two round numbers"},
+		{0.16, 0.26, 200, "0.2 0.25", "one label does not tell the scale"},
 		{0.8e-7, 1.2e-5, 130, "0.000001 0.000005", "labels must not stick out"},
 	} {
 		got := labels(logTicks(c.low, c.high, c.length, false))
@@ -117,6 +119,37 @@ func TestWrapAndSubscripts(t *testing.T) {
 	}
 	if textWidth(style, "N_l") >= textWidth(style, "Nl") {
 		t.Error("a subscript is as wide as a letter of full size")
+	}
+}
+
+// An axis of powers of ten that has one of them has other labels, too.
+func TestAxesOfFewPowersHaveOtherLabels(t *testing.T) {
+	for _, a := range []axis{{Log: true, Powers: true, Low: 2e-3, High: 8e-3}, {Log: true, Powers: true, Low: 0.3, High: 4}} {
+		if got := labels(a.place(150, true)); len(got) < 2 {
+			t.Errorf("%v … %v: labels %v, want two at least", a.Low, a.High, got)
+		}
+	}
+}
+
+// Titles of neighbours do not touch, and no label of the legend leaves the sheet: names of a user's
+// own are of any length.
+func TestLongNamesStayWithinTheirPlace(t *testing.T) {
+	style, long := sans(panelSize, ink), "a-name-of-a-data-set-that-a-program-has-chosen, B = 8"
+	got := shortened(style, long, 150)
+	if textWidth(style, got) > 150 || !strings.HasPrefix(got, "a-name") || !strings.HasSuffix(got, "B = 8") || shortened(style, long, 999) != long {
+		t.Errorf("%q in the place of %q", got, long)
+	}
+	var label []string
+	for i, row := range flow([]legendEntry{{Label: "short"}, {Label: strings.Repeat("words of a label ", 9)}}, 300) {
+		for _, e := range row {
+			label = append(label, e.Label)
+			if e.width() > 300 {
+				t.Errorf("line %d: %q is %v points wide", i, e.Label, e.width())
+			}
+		}
+	}
+	if want := "short " + strings.TrimSpace(strings.Repeat("words of a label ", 9)); strings.Join(label, " ") != want {
+		t.Errorf("legend %q, want %q", label, want)
 	}
 }
 

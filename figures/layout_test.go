@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"slices"
 	"testing"
 
 	"golang.org/x/image/font/sfnt"
@@ -82,6 +83,11 @@ func clashes(s *Figure) (texts []placed, found []string) {
 	l := s.layout()
 	r := &reader{w: l.total.X, h: l.total.Y}
 	l.draw(draw.New(r))
+	for _, p := range slices.Concat(s.panels...) { // which would clash as they are
+		if p != nil && shortened(sans(panelSize, ink), p.Title, vg.Length(s.width-panelGap)) != p.Title {
+			found = append(found, fmt.Sprintf("%q is shortened", p.Title))
+		}
+	}
 	for i, a := range r.texts {
 		if !a.upright {
 			continue

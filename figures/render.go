@@ -106,12 +106,19 @@ func (e legendEntry) width() vg.Length {
 	return swatchWidth + swatchGap + textWidth(sans(legendSize, ink), e.Label)
 }
 
-// flow breaks the legend into lines of at most the given width. An entry that is wider has a
-// line of its own.
+// flow breaks the legend into lines of at most the given width. The label of an entry that is
+// wider goes on below, as an entry without a sample.
 func flow(legend []legendEntry, width vg.Length) [][]legendEntry {
 	var rows [][]legendEntry
+	var all []legendEntry
+	for _, e := range legend {
+		for _, line := range wrap(sans(legendSize, ink), e.Label, width-swatchWidth-swatchGap) {
+			e.Label = line
+			all, e = append(all, e), legendEntry{}
+		}
+	}
 	var used vg.Length
-	for _, e := range legend { // used is what the line has, with the gap behind its last entry
+	for _, e := range all { // used is what the line has, with the gap behind its last entry
 		if len(rows) == 0 || used+e.width() > width {
 			rows = append(rows, nil)
 			used = 0
@@ -231,7 +238,8 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 			plots[j][i].Draw(canvases[j][i])
 			d := plots[j][i].DataCanvas(canvases[j][i])
 			above := vg.Point{X: (d.Min.X + d.Max.X) / 2, Y: d.Max.Y + 4.5}
-			write(&c, sans(panelSize, ink), above, center, p.Title)
+			title := shortened(sans(panelSize, ink), p.Title, vg.Length(l.width-panelGap))
+			write(&c, sans(panelSize, ink), above, center, title)
 			rows[j] = union(rows[j], d.Rectangle)
 			// The note stands in the lower right corner, written from its last line up.
 			note := wrap(sans(noteSize, ink), p.Note, d.Max.X-d.Min.X-8)

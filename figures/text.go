@@ -77,6 +77,16 @@ func writeUpwards(c *draw.Canvas, style text.Style, middle vg.Point, s string) {
 	c.Pop()
 }
 
+// shortened is a line with dots in the place of its middle where it would be wider than the width:
+// names differ at either end.
+func shortened(style text.Style, s string, width vg.Length) string {
+	all := []rune(s)
+	for keep := len(all) - 1; keep > 0 && textWidth(style, s) > width; keep-- {
+		s = string(all[:(keep+1)/2]) + "…" + string(all[len(all)-keep/2:])
+	}
+	return s
+}
+
 // wrap breaks a text into lines of at most the given width, at spaces; line
 // breaks in the text stay.
 func wrap(style text.Style, s string, width vg.Length) []string {
