@@ -113,6 +113,21 @@ func TestMeansOverSeedsAreNotCalledSplits(t *testing.T) {
 	}
 }
 
+// A table with columns says what its means are over, if that is splits or seeds alone, and one of
+// chains that all diverged says nothing of regimes, which it has none of.
+func TestTablesSayWhatTheirMeansAreOver(t *testing.T) {
+	cells := jobs(cell("leapfrog", 0, 8, 0.1), cell("leapfrog", 1, 8, 0.1))
+	p := planOf(t, bench.Study{ID: "own", Cells: cells})
+	p.Table = &bench.TableSpec{Rows: []string{"data"}, Columns: []string{"integrator"}, Values: []string{distance}}
+	if notes := made(t, p, stored(p.Cells, tenth)).Tables[0].Notes; !slices.Contains(notes, "Means over splits.") {
+		t.Errorf("notes %q", notes)
+	}
+	p.Cells = p.Cells[:1]
+	if notes := made(t, p, stored(p.Cells, tenth)).Tables[0].Notes; strings.Contains(strings.Join(notes, " "), "Means") {
+		t.Errorf("notes %q on single chains", notes)
+	}
+}
+
 // Points without a place on the horizontal axis are counted, and marks of lost
 // chains are not drawn there.
 func TestPointsOffTheAxis(t *testing.T) {

@@ -110,7 +110,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	of := bench.ColumnsOf(columns...)
 	there := present(d.cells).Sort(by...) // numbers ascend, texts as the study lists them
 	all := there.GroupBy(of...)           // the levels; one without columns
-	ofRegimes := len(columns) == 0 && slices.ContainsFunc(there.Rows(), hasRegime)
+	ofRegimes := len(columns) == 0 && slices.ContainsFunc(finite(there).Rows(), hasRegime)
 	// What cells of one mean differ in, in any row and at any level, is for the notes.
 	var parts []*table.Table
 	for _, g := range there.GroupBy(slices.Concat(by, of)...) {
@@ -137,7 +137,11 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		}
 		lines = append(lines, append(line, compared(g.Table, levels, values)...))
 	}
-	list := append([]string{replicates(parts)}, mixed(parts)...)
+	list := mixed(parts)
+	several := func(t *table.Table) bool { return t.Len() > 1 }
+	if len(columns) == 0 || slices.ContainsFunc(parts, several) {
+		list = slices.Insert(list, 0, replicates(parts))
+	}
 	notes := tableNotes(values, len(all), len(columns) == 0, list)
 	if ofRegimes {
 		notes = append(notes, regimeNote)
@@ -211,7 +215,7 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 			"cannot be decided, as where that is above 0.4."}
 	}
 	notes := []string{"Kolmogorov distances are to the same oracle."}
-	if len(over) > 1 {
+	if len(over) > 0 {
 		notes = append(notes, "Means over "+list+".")
 	}
 	if levels == 2 {
