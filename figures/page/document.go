@@ -82,7 +82,7 @@ type Study struct {
 
 // FailedReference is a reference with checks that failed: their names, or how many.
 type FailedReference struct {
-	Dataset string
+	Dataset string // and the model, where the data set has several
 	Split   int
 	Checks  string
 }
@@ -231,15 +231,23 @@ func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Tab
 			}
 		}
 	}
-	// Of what is there, a reader should know what went wrong.
+	// Of what is there, a reader should know what went wrong. Each model of a data set has
+	// references of its own.
+	several := make(map[string]bool)
+	for _, g := range cells.GroupBy("dataset") {
+		several[g.Get("dataset").Text()] = g.Varies("model")
+	}
 	for _, row := range cells.Rows() {
 		r := row.Source.(bench.Result)
 		if r.Diverged {
 			p.Made.Diverged = append(p.Made.Diverged, r)
 		}
 		if r.ReferenceFailed != nil {
-			of := FailedReference{r.Cell.Dataset, r.Cell.Split,
-				strings.Join(r.ReferenceFailed, "; ")}
+			name := r.Cell.Dataset
+			if several[name] {
+				name += ", " + r.Cell.Model
+			}
+			of := FailedReference{name, r.Cell.Split, strings.Join(r.ReferenceFailed, "; ")}
 			p.Made.Failed = distinct.Append(p.Made.Failed, of)
 		}
 	}

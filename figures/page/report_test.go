@@ -221,6 +221,25 @@ func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
 	}
 }
 
+// A reference of one model of a data set that fails a check says nothing of another model's.
+func TestFailedReferencesNameTheirModel(t *testing.T) {
+	var plan bench.Plan
+	m := make(memory)
+	for _, c := range []struct {
+		dataset, model string
+		failed         []string
+	}{{"yacht", "bnn", nil}, {"yacht", "bnn:4", []string{"restarts"}}, {"boston", "bnn", []string{"split-R̂"}}} {
+		cell := bench.Cell{Observe: bench.Distance, Dataset: c.dataset, Model: c.model, Integrator: "leapfrog", Friction: 5, Batches: 1, BatchSize: bench.Full, Step: 0.01}
+		plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
+		m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1, ReferenceFailed: c.failed})
+	}
+	got := New([]bench.Plan{plan}, bench.Results{Store: m}).Made.Failed
+	want := []FailedReference{{"yacht, bnn:4", 0, "restarts"}, {"boston", 0, "split-R̂"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("references that failed: %v, want %v", got, want)
+	}
+}
+
 // A control from other starts is not ranked, nor a model with data of its own, whose cells have
 // no rows.
 func TestControlsAreNotRanked(t *testing.T) {
