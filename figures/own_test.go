@@ -94,6 +94,24 @@ func TestMediansOverDataSets(t *testing.T) {
 	}
 }
 
+// Where neither panels nor lines nor the caption's settings tell batches apart, the caption says how
+// many there are.
+func TestCaptionsSayHowManyBatchesThereAre(t *testing.T) {
+	full := cell("mt3", 0, bench.Full, 0.1)
+	full.Scheme = "full"
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(full, cell("mt3", 0, 8, 0.1), cell("mt3", 0, 128, 0.1))})
+	for panels, want := range map[string]string{"scheme": "Mini-batches per epoch: 4 or 57.", "batch": "B: rows per mini-batch, K: mini-batches per epoch (reshuffle)."} {
+		p.Figure = &bench.FigureSpec{Panels: []string{panels}}
+		if c := figureOf(t, p, stored(p.Cells, tenth)).Caption; !strings.Contains(c, want) {
+			t.Errorf("panels by %s: caption %q, want %q", panels, c, want)
+		}
+	}
+	p.Cells, p.Figure = p.Cells[:1], &bench.FigureSpec{Panels: []string{"scheme"}}
+	if c := figureOf(t, p, stored(p.Cells, tenth)).Caption; strings.Contains(c, "atches") {
+		t.Errorf("without mini-batches: caption %q", c)
+	}
+}
+
 // The note of a table says whether its means are over splits, seeds or both.
 func TestMeansOverSeedsAreNotCalledSplits(t *testing.T) {
 	var cells []bench.Cell

@@ -352,10 +352,17 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	}
 	// B and K are the letters of panels' titles, or of lines' names.
 	lettered := func(s bench.Setting) bool { return s.Name == "batch" || s.Name == "K" }
-	if slices.ContainsFunc(slices.Concat(s.ofRows, s.ofColumns, s.ofLines, s.stated,
-		[]bench.Setting{s.ofX}), lettered) {
+	mini := cells.Filter(func(r table.Row) bool { return r.Number("K") > 1 })
+	switch {
+	case !slices.ContainsFunc(slices.Concat(s.ofRows, s.ofColumns, s.ofLines, s.stated,
+		[]bench.Setting{s.ofX}), lettered):
+		// Nothing else tells how many batches there are.
+		numbers := distinct.Of(mini.Sort("K").Rows(), setting("K").Plain)
+		if len(numbers) > 0 {
+			note("Mini-batches per epoch: %s.", strings.Join(numbers, " or "))
+		}
+	default:
 		text := "B: rows per mini-batch, K: mini-batches per epoch"
-		mini := cells.Filter(func(r table.Row) bool { return r.Number("K") > 1 })
 		if schemes := mini.Values("scheme"); len(schemes) > 0 {
 			text += " (" + strings.Join(distinct.Of(schemes, table.Value.Text), ", ") + ")"
 		}
