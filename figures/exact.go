@@ -189,6 +189,9 @@ func methodName(r certify.Row) string {
 func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Records {
 	of := []string{"of", "h", "batch_gradients", q.csv}
 	numbers := []string{"h", "budget"}
+	if !slices.Contains(numbers, q.x) { // what the figure shows against it
+		of, numbers = slices.Insert(of, 3, q.x), append(numbers, q.x)
+	}
 	if q.record == bench.ErrorRecord {
 		of = []string{"observable", "h", "error", "resolution", "order", "uncertainty", "constant",
 			"claim", "verdict"}
@@ -318,6 +321,12 @@ func drawOrders(d *drawing) error {
 		c, panels := q.chart(d.rows, shown, strings.Join(spec.Lines, ""))
 		f := q.figure(c.arrange(shown, nil), panels)
 		f.ID, f.Title, f.Data = d.plan.ID, d.plan.Title, q.records(rows, c.y)
+		none := rows.Filter(func(r table.Row) bool {
+			return q.label(r) != "" && !(r.Number(q.x) > 0)
+		})
+		if none.Len() > 0 { // as of the energy error of a step without a stationary law
+			f.Caption += " " + fmt.Sprintf(offAxis, none.Len(), q.axes[0].Label)
+		}
 		d.out.Figures = append(d.out.Figures, f)
 	} else {
 		d.note("No figure of exact numbers: there are none to draw; the table has what is known")

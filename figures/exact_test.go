@@ -243,6 +243,20 @@ func TestEnergyFigureNamesExactBias(t *testing.T) {
 	if named != 1 {
 		t.Errorf("%d panels name the bias of the full batch exact, want one", named)
 	}
+	// A step without an energy error, as beyond stability, has no place, which is said; the file
+	// has what the axes show.
+	p.Figure = &bench.FigureSpec{Kind: "orders", Y: bench.OnEnergy}
+	for _, of := range m.rows {
+		of[0].BatchEnergyError[0] = certify.Number(math.NaN())
+	}
+	f := figureOf(t, p, m)
+	if want := fmt.Sprintf("%d points have no place on the axis: their energy error is", len(m.rows)); !strings.Contains(f.Caption, want) {
+		t.Errorf("caption %q, want %q", f.Caption, want)
+	}
+	i := slices.Index(f.Data.Columns, "batch_energy_error")
+	if i < 0 || f.Data.Rows[0][i] != nil || f.Data.Rows[1][i] != 1e-4 {
+		t.Errorf("columns %q, rows %v: want the energy error of each step", f.Data.Columns, f.Data.Rows[:2])
+	}
 }
 
 // A study with cells and exact errors is drawn twice: as it was sampled, and

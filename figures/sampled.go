@@ -419,8 +419,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	}
 	// What a reader would miss on the panels is counted.
 	if noX > 0 {
-		note("%d points have no place on the axis: their %s is 0, infinite, or not known.",
-			noX, x.Label)
+		note(offAxis, noX, x.Label)
 	}
 	if noY > 0 {
 		note("%d points have no place on a logarithmic axis: their %s is 0 or less.", noY,
@@ -428,6 +427,9 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	}
 	return notes
 }
+
+// offAxis counts points that have results and no place on the horizontal axis.
+const offAxis = "%d points have no place on the axis: their %s is 0, infinite, or not known."
 
 // runaways counts the chains of each set that ended far from the posterior while their numbers were
 // finite: those whose test error is more than ten times the median of the set's, or had squares that
