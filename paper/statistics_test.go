@@ -21,7 +21,7 @@ func madeUp() *table.Table {
 	for _, name := range strings.Fields(text) {
 		columns = append(columns, table.Column{Name: name, Kind: table.Text})
 	}
-	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd reference_error rmse error resolution budget value order at_least uncertainty checks_failed") {
+	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd reference_error rmse error resolution budget value order at_least uncertainty checks_failed temperature localisation") {
 		columns = append(columns, table.Column{Name: name, Kind: table.Number})
 	}
 	for _, name := range strings.Fields("missing diverged pass") {
