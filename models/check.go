@@ -29,7 +29,7 @@ func checkGradient(t Target) error {
 	g, half := make([]float64, d), make([]float64, d)
 	t.Gradient(g, theta, Rows{Lo: 0, Hi: n, Scale: 1})
 	size := floats.Norm(g, 2)
-	if math.IsNaN(t.Potential(theta) + size) {
+	if at := t.Potential(theta) + size; math.IsNaN(at) || math.IsInf(at, 0) {
 		return usage.Errorf("potential or gradient is not finite at a random position near 0: " +
 			"want finite ones at all positions")
 	}

@@ -15,6 +15,7 @@ type curve struct {
 	scale, sharp        float64
 	gradient, prior     float64 // factors that should be 1
 	priorOfRows, single bool
+	wall                bool // no potential anywhere, but a gradient
 }
 
 func (c curve) Dim() int  { return 3 }
@@ -25,7 +26,10 @@ func (c curve) Potential(theta []float64) float64 {
 	for _, x := range theta {
 		u += 7*(c.scale*(x-1)*(x-1)/2+math.Cos(c.sharp*x)/c.sharp) + x*x/2
 	}
-	if c.single {
+	switch {
+	case c.wall:
+		return math.Inf(1)
+	case c.single:
 		return float64(float32(u))
 	}
 	return u
@@ -65,6 +69,8 @@ func TestAGradientIsThatOfItsPotential(t *testing.T) {
 		{"of the other sign", func(c *curve) { c.gradient = -1 }, "not that of the potential"},
 		{"with half of its prior", func(c *curve) { c.prior = 0.5 }, "not that of the potential"},
 		{"with the prior scaled with the rows", func(c *curve) { c.priorOfRows = true }, "halves of the rows"},
+		{"of an infinite potential", func(c *curve) { c.wall = true }, "not finite"},
+		{"infinite", func(c *curve) { c.gradient = math.Inf(1) }, "not finite"},
 		{"NaN", func(c *curve) { c.gradient = math.NaN() }, "not finite"},
 	} {
 		target := right
