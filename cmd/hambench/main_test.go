@@ -308,6 +308,19 @@ func TestDefaultStepFollowsTheStableOne(t *testing.T) {
 	}
 }
 
+// A default step says what limits it: a quarter of the largest stable one, or the friction.
+func TestDefaultStepNamesItsLimit(t *testing.T) {
+	for friction, want := range map[string]string{
+		"1":  "hambench: --h 0.25, a quarter of the largest stable step, about 1\n",
+		"10": "hambench: --h 0.05, 1/(2C), less than a quarter of the largest stable step, about 1\n",
+	} {
+		_, _, stderr := call(t, "sample", "--model", "toy", "--integrator", "baoab", "--friction", friction, "--samples", "1")
+		if !strings.HasPrefix(stderr, want) {
+			t.Errorf("friction %s: %q, want %q", friction, stderr, want)
+		}
+	}
+}
+
 func TestVersionIsAFlag(t *testing.T) {
 	if code, got, _ := call(t, "--version"); code != exitOK || got != version()+"\n" {
 		t.Errorf("--version: exit code %d, %q; want %q", code, got, version())

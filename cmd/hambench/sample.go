@@ -191,8 +191,12 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 			return err
 		}
 		cell.Step, f.Spec.Params.Step = step, step
-		fmt.Fprintf(f.stderr, "hambench: --h %.3g, from the largest stable step, about %.3g\n",
-			step, largest)
+		// DefaultStep takes the smaller of the two.
+		of := "a quarter of the largest stable step"
+		if step == 0.5/f.Spec.Params.Friction {
+			of = "1/(2C), less than " + of
+		}
+		fmt.Fprintf(f.stderr, "hambench: --h %.3g, %s, about %.3g\n", step, of, largest)
 	}
 	f.Plan = chain.PaperPlan(cell.Step, cell.Samples)
 	f.Plan.Thin = cmp.Or(cell.Thin, f.Plan.Thin)
