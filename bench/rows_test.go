@@ -106,6 +106,17 @@ grid = [
 	}
 }
 
+// Rows that are drawn independently vary more than those of a partition: twice for two batches.
+func TestTheSpreadIsThatOfTheScheme(t *testing.T) {
+	for scheme, times := range map[string]float64{"replacement": 1, "repartition": 1, "iid": 2} {
+		row := map[string]any{"integrator": "leapfrog", "scheme": scheme, "K": 2, "h": 0.1}
+		fillRegime(row, nil, 3, 5, 40)
+		if v, _ := row["eta_v_over_c"].(float64); math.Abs(v-0.8*times) > 1e-12 {
+			t.Errorf("%s: ηV/C = %v, want %v", scheme, v, 0.8*times)
+		}
+	}
+}
+
 // Of a model with data of its own, K is known, and no number of rows.
 func TestABatchOfUnknownRowsHasNoNumber(t *testing.T) {
 	for k, want := range map[int]any{1: math.Inf(1), 5: nil} {

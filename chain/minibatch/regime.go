@@ -22,7 +22,7 @@ const (
 
 // Bounds of the regimes, in lengths of an epoch beside what a chain remembers. At the second,
 // random orders leave about a third or more of the heat of independent batches: where these differ
-// by constant forces, 0.36 at C = ω to 0.55 at C ≪ ω (HeatLeft).
+// by constant forces, 0.36 at C = ω to 0.56 at C ≪ ω (HeatLeft).
 const (
 	ordersBelow = 0.3
 	heatFrom    = 3
