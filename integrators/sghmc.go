@@ -42,7 +42,8 @@ const varianceWindow = 1000
 // variance of the gradients about their own mean would count the movement of
 // ∇U along the chain as noise. What ∇U moves within a step, about
 // ½h²E(∇²U r)², is still counted: where a batch is all of the data, the caller
-// sets V̂ = 0 (package chain does).
+// sets V̂ = 0 (package chain does). So it is before the second gradient: without a
+// burn-in the scheme is leapfrog.
 //
 // The correction assumes gradient noise that is independent from step to
 // step. Under reshuffle it is not, and the correction is then itself an error

@@ -11,7 +11,8 @@ import (
 // Fingerprint digests what Build makes of a small fixed problem: the warm-up,
 // the burn-in, the chains, the cross-check and the diagnostics, in float64 and
 // under a noise that is the same on all machines. It changes whenever the numbers
-// of the procedure do, but for those of chains that start again or have not mixed: it has none.
+// of the procedure do, but for those of chains that start again or have not mixed, and the standard
+// error of the own error of more than two chains: it has none.
 func Fingerprint() (string, error) {
 	b := &builder{
 		spec: Spec{
