@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // supDistance is sup |F_a − F_b| by its definition, at each value of either
@@ -120,12 +122,14 @@ func TestSelfDistanceOfIndependentNormals(t *testing.T) {
 }
 
 // Of fewer draws than a chain has, the self-distance is the plain mean over blocks, other chains and
-// outputs; of four times as many, √((1 + 1/4)/2) of that of chains, with the scatter of one.
+// outputs, and its scatter that of the blocks' own means; of four times as many, √((1 + 1/4)/2) of
+// that of chains, with the scatter of one.
 func TestSelfDistanceOfOtherNumbersOfDraws(t *testing.T) {
 	r := normalReference(rand.New(rand.NewPCG(3, 0)), 3, 40, 2)
 	const n = 10
 	var sum float64
 	var pairs int
+	blocks := make([]float64, 3*40/n) // their means over 2 other chains and 2 outputs
 	column := func(draws [][]float32, o int) (x []float64) {
 		for _, d := range draws {
 			x = append(x, float64(d[o]))
@@ -150,12 +154,14 @@ func TestSelfDistanceOfOtherNumbersOfDraws(t *testing.T) {
 						largest = max(largest, math.Abs(below(a)-below(b)))
 					}
 					sum, pairs = sum+largest, pairs+1
+					blocks[(c*len(own)+at)/n] += largest / 4
 				}
 			}
 		}
 	}
-	if got, want := r.SelfDistanceOf(n).Mean, sum/float64(pairs); math.Abs(got-want) > 1e-9 {
-		t.Errorf("of %d draws %g, want %g", n, got, want)
+	want, sd := sum/float64(pairs), stat.StdDev(blocks, nil)
+	if got := r.SelfDistanceOf(n); math.Abs(got.Mean-want) > 1e-9 || math.Abs(got.SD-sd) > 1e-9 {
+		t.Errorf("of %d draws %g ± %g, want %g ± %g", n, got.Mean, got.SD, want, sd)
 	}
 	whole, longer := r.SelfDistance(), r.SelfDistanceOf(4*40)
 	if math.Abs(longer.Mean-whole.Mean*math.Sqrt(5./8)) > 1e-12 || longer.SD != whole.SD {
