@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hambench._program import HambenchError, call
+from hambench._program import HambenchError, call, scratch
 from hambench._sampler import Answers, Sampler, converse
 
 
@@ -217,17 +217,16 @@ def certify(
     integrator: one or some of the program's, for rows of their own beside the sampler's.
     timeout: seconds for each answer; the first one compiles, if anything does.
     """
-    if isinstance(problem, Mapping):
-        problem = json.dumps(problem, default=lambda x: x.tolist())  # of arrays
-    arguments = ["certify", "--json", "--observe", observe, "--exec-timeout", f"{timeout}s"]
-    for flag, value in (("--problem", problem), ("--scheme", scheme), ("--integrator", integrator)):
-        if value:
-            arguments += [flag, value if isinstance(value, str) else ",".join(value)]
-    if len(steps):
-        arguments += ["--steps", ",".join(repr(float(h)) for h in steps)]
-    if isinstance(sampler, str):
-        done = call([*arguments, "--exec", sampler])
-    else:
-        with served(sampler) as command:
+    with scratch() as folder:
+        if isinstance(problem, Mapping):  # in a file, since the words of a command have a limit of length
+            (folder / "given").write_text(json.dumps(problem, default=lambda x: x.tolist()), encoding="utf-8")  # of arrays
+            problem = str(folder / "given")
+        arguments = ["certify", "--json", "--observe", observe, "--exec-timeout", f"{timeout}s"]
+        for flag, value in (("--problem", problem), ("--scheme", scheme), ("--integrator", integrator)):
+            if value:
+                arguments += [flag, value if isinstance(value, str) else ",".join(value)]
+        if len(steps):
+            arguments += ["--steps", ",".join(repr(float(h)) for h in steps)]
+        with contextlib.nullcontext(sampler) if isinstance(sampler, str) else served(sampler) as command:
             done = call([*arguments, "--exec", command])
     return Rows([_row(r) for r in json.loads(done.stdout)])

@@ -7,15 +7,15 @@ import csv
 import dataclasses
 import importlib.util
 import json
+import os
 import pathlib
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, overload
 
 from hambench._certify import served
 from hambench._model import Model
-from hambench._program import HambenchError, call
+from hambench._program import HambenchError, call, scratch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Problem:
         path = self.folder / f"{name}.csv"
         if not path.is_file():
             raise HambenchError(f"{path} is missing: want one of {', '.join(sorted(p.stem for p in self.folder.glob('*.csv')))}")
-        with path.open(newline="") as file:
+        with path.open(encoding="utf-8", newline="") as file:
             return [[float(x) for x in line] for line in list(csv.reader(file))[1:]]
 
 
@@ -78,7 +78,7 @@ def problem(dataset: str, *, to: str | pathlib.Path, split: int = 0, model: str 
     folder = pathlib.Path(to)
     with _flags(model, dataset=dataset, split=split, noise=noise, to=folder) as flags:
         call(["data", "export", *flags])
-    return Problem(folder, json.loads((folder / "problem.json").read_text()))
+    return Problem(folder, json.loads((folder / "problem.json").read_text(encoding="utf-8")))
 
 
 def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float]]]:
@@ -114,11 +114,11 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
     arrays = {name: np.asarray(a) for name, a in draws.items()}
     if complex_ := [name for name, a in arrays.items() if np.iscomplexobj(a)]:
         raise TypeError(f"complex numbers in {', '.join(complex_)}: want real ones, such as real and imaginary parts by names of their own")
-    arrays = {name: np.asarray(a, dtype=float) for name, a in arrays.items()}
-    if any(a.ndim < 2 or a.size == 0 or a.shape[:2] != next(iter(arrays.values())).shape[:2] for a in arrays.values()):
+    arrays = {name: np.asarray(a, dtype=float) for name, a in arrays.items() if 0 not in a.shape[2:]}  # without elements, as zarr may have them
+    if any(a.ndim < 2 or 0 in a.shape[:2] or a.shape[:2] != next(iter(arrays.values())).shape[:2] for a in arrays.values()):
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ValueError(f"arrays of the shapes {shapes}: want (chain, draw, …) of each, with as many chains and draws, and at least one")
-    names = [name + (f"[{','.join(str(i + 1) for i in at)}]" if at else "") for name, a in arrays.items() for at in np.ndindex(a.shape[2:])]
+    names = [str(name) + (f"[{','.join(str(i + 1) for i in at)}]" if at else "") for name, a in arrays.items() for at in np.ndindex(a.shape[2:])]
     chains = range(next(iter(arrays.values())).shape[0]) if arrays else ()
     return [(names, np.concatenate([a[c].reshape(a.shape[1], -1) for a in arrays.values()], axis=1).tolist()) for c in chains]
 
@@ -157,8 +157,9 @@ def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
         if not isinstance(chain, (str, pathlib.Path)):
             names, rows = chain if isinstance(draws, Mapping) else _table(chain, i, group)
             chain = folder / f"chain{i}.csv"
-            with chain.open("w", newline="") as file:
-                csv.writer(file).writerows([names, *([repr(x) for x in row] for row in rows)])
+            with chain.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, quoting=csv.QUOTE_ALL).writerow(names)  # a name may begin with #, as comments do
+                csv.writer(file).writerows([repr(x) for x in row] for row in rows)
         files.append(str(chain))
     if not files:
         raise ValueError("no chains: give a list with one CSV, DataFrame or array for each chain")
@@ -191,15 +192,14 @@ def judge(
         raise ValueError("give a reference or a dataset")
     group = "predictions" if reference is None else "posterior"
     settings = {"dataset": dataset, "noise": noise, "precision": precision, "split": split, "out": out, "gradients": gradients}
-    with tempfile.TemporaryDirectory() as folder, _flags(model, **settings) as flags:
+    with scratch() as folder, _flags(model, **settings) as flags:
         for side in ("draws", "reference"):
-            (pathlib.Path(folder) / side).mkdir()
+            (folder / side).mkdir()
         if reference is not None:
-            flags += [x for file in _side(reference, pathlib.Path(folder, "reference"), group) for x in ("--reference", file)]
-        done = call(["judge", "--json", *flags, *_side(draws, pathlib.Path(folder, "draws"), group)], allowed=(0, 1, 3))
-        if not done.stdout.strip():
-            raise HambenchError(done.stderr.strip().splitlines()[-1])
-    data = json.loads(done.stdout)
+            flags += [x for file in _side(reference, folder / "reference", group) for x in ("--reference", file)]
+        done = call(["judge", "--json", *flags, "--", *_side(draws, folder / "draws", group)], allowed=(1, 3))
+    # A report names the files, too: as errors do.
+    data = json.loads(done.stdout.replace(json.dumps(f"{folder}{os.sep}", ensure_ascii=False)[1:-1], ""))
     return Judgement(data["verdict"], data.get("why", ""), data)
 
 
@@ -231,6 +231,10 @@ def sample(
     arviz: return an xarray.DataTree instead, with the groups of docs/draws.md, as ArviZ 1 takes it (wants xarray and zarr).
     settings: flags of ``hambench sample``, such as integrator="baoab", h=0.1, samples=500, dataset="linear".
     """
+    if chains < 1:
+        raise ValueError(f"chains={chains}: want 1 or more")
+    if taken := sorted({"format", "to"} & settings.keys()):
+        raise ValueError(f"{taken[0]}={settings[taken[0]]!r}: sample returns the draws; hambench sample writes them to files")
     with _flags(model, chains=chains, seed=seed, **settings) as flags:
         if arviz:
             return _tree(flags)
@@ -251,8 +255,8 @@ def _tree(flags: Sequence[str]) -> Any:
         raise HambenchError(f"arviz=True needs {' and '.join(missing)}: pip install arviz zarr")
     import xarray
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/draws.zarr"
-        call(["sample", "--format", "zarr", "--to", path, *flags])
+    with scratch() as folder:
+        path = folder / "draws.zarr"
+        call(["sample", "--format", "zarr", "--to", str(path), *flags])
         with xarray.open_datatree(path, engine="zarr") as tree:
             return tree.load()

@@ -108,6 +108,13 @@ def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
     ):
         with pytest.raises(error, match=want):
             hambench.judge(draws, reference=right)
+    # Names are texts of any kind, an array may have no elements, and no report or error names a file that is gone.
+    named = {"#a": numbers[..., 0], 1: numbers[..., 1], "none": numbers[..., :0]}
+    frames = [pd.DataFrame({"#a": a, 1: b}) for a, b in zip(numbers[..., 0], numbers[..., 1])]
+    judged = hambench.judge(named, reference=frames)
+    assert [c["name"] for c in judged.data["columns"]] == ["#a", "1"] and judged.data["copied"] == "draws/chain0.csv"
+    with pytest.raises(hambench.HambenchError, match="the reference: reference/chain0.csv, draw 1, column x.1.: NaN"):
+        hambench.judge(right, reference={"x": numbers * np.nan})
     exchanged = hambench.judge({"x": numbers[..., 0].T}, reference={"x": np.random.default_rng(2).normal(size=(2, 50))})
     assert exchanged.verdict == "undecided" and "is the array (chain, draw)?" in exchanged.why
 

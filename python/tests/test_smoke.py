@@ -1,6 +1,7 @@
 """What needs the standard library and the program alone: also run by ``go test ./cmd/hambench``."""
 
 import math
+import os
 import pathlib
 import random
 import socket
@@ -125,6 +126,9 @@ class Smoke(unittest.TestCase):
         self.assertNotEqual(draws["theta"][0], draws["theta"][1])
         with self.assertRaisesRegex(hambench.HambenchError, "unknown model"):
             hambench.sample(model="toi")
+        for settings, message in (({"chains": 0}, "chains=0: want 1 or more"), ({"format": "zarr", "to": "x"}, "format='zarr': sample returns the draws")):
+            with self.assertRaisesRegex(ValueError, message):
+                hambench.sample(model="toy", **settings)
 
     def test_a_problem_is_exported_and_draws_are_judged(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -141,7 +145,7 @@ class Smoke(unittest.TestCase):
             self.assertRegex(str(wrong), "^refused: ")
             short = hambench.judge([draws[0][:4]], dataset="linear")
             self.assertRegex(str(short), r"^undecided: 4 draws .*\ndraws: 4 draws, effective –\nreference: 10000 draws, effective –$")
-            with self.assertRaisesRegex(hambench.HambenchError, "chain0.csv and .*chain1.csv hold the same draws: want each chain once"):
+            with self.assertRaisesRegex(hambench.HambenchError, "the draws: draws/chain0.csv and draws/chain1.csv hold the same draws: want each chain once"):
                 hambench.judge([draws[0], draws[0]], dataset="linear")
             few = [[row[:3] for row in chain] for chain in draws]
             own = hambench.judge(few[:1], reference=few[1:])
@@ -208,9 +212,28 @@ class Smoke(unittest.TestCase):
             hambench.sample(model=mean(), integrator="leapfrog", h=100, samples=1000)
 
     def test_a_missing_program_says_what_to_do(self):
-        code = "import hambench\ntry:\n    hambench.program()\nexcept hambench.HambenchError as e:\n    print(e)"
-        done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path), "HAMBENCH": "/no/such"}, capture_output=True, text=True, check=True)
-        self.assertIn("set it to the path of hambench", done.stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder) / "hambench"
+            other.write_text("of another machine")
+            other.chmod(0o755)
+            for named, message in (("/no/such", "set it to the path of hambench"), (folder, "set it to the path of hambench"), (str(other), "hambench does not run: ")):
+                with unittest.mock.patch.dict(os.environ, HAMBENCH=named), self.assertRaisesRegex(hambench.HambenchError, message):
+                    hambench.sample(model="toy")
+
+    def test_a_problem_may_be_longer_than_a_word_of_a_command(self):
+        batches = [{"precision": [[2 / 3 + k / 1e9]], "shift": [1 / 3]} for k in range(3000)]
+        rows = hambench.certify(hambench.sampler(leapfrog, position=2, backend="python"), problem=GAUSSIAN | {"batches": batches}, scheme="full", steps=[0.2, 0.1])
+        self.assertEqual(rows[0].problem, "given")
+        with self.assertRaisesRegex(hambench.HambenchError, "problem given: batch 1"):
+            hambench.certify("true", problem=GAUSSIAN | {"batches": [{"precision": [[1.0]]}]})
+
+    def test_no_text_is_in_the_encoding_of_the_locale(self):
+        code = """import hambench, sys
+hambench.problem("toy", to=sys.argv[1]).rows("train")
+hambench.judge([[[x] for x in range(30)]], reference=[[[x * x] for x in range(40)]])"""
+        with tempfile.TemporaryDirectory() as folder:
+            flags = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning"]
+            subprocess.run([sys.executable, *flags, "-c", code, folder], env=os.environ | {"PYTHONPATH": ":".join(sys.path)}, check=True)
 
 
 if __name__ == "__main__":
