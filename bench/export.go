@@ -129,9 +129,12 @@ func WriteCSV(w io.Writer, rows *table.Table) error {
 	return csv.NewWriter(w).WriteAll(records)
 }
 
-// csvText returns a value as CSV has it: "inf" for infinity, seconds with milliseconds.
+// csvText returns a value as CSV has it: nothing for none, "inf" for infinity, seconds with
+// milliseconds.
 func csvText(column string, v table.Value) string {
 	switch {
+	case v.IsNone():
+		return ""
 	case math.IsInf(v.Number(), 1):
 		return "inf"
 	case column == "seconds":

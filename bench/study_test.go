@@ -84,16 +84,19 @@ func TestExport(t *testing.T) {
 	full.Cell.Friction, full.Cell.Step, full.Made = Real(math.Inf(1)), 1e-7, store.Made{Machine: store.Machine{Arch: "amd64", ISA: "avx2"}}
 	full.Key, full.Scores = full.Cell.Stream(), map[string]float64{"rmse": 2.5, "lag1": 0.125}
 	results, _ := stored(t)
-	for _, r := range []Result{full, result(1)} {
+	own := result(3) // whose rows the model alone counts
+	own.Cell.Dataset, own.Cell.Batches = "none", 4
+	own.Key = own.Cell.Stream()
+	for _, r := range []Result{full, result(1), own} {
 		record, err := store.NewRecord(store.Result, r.Key, r.Seconds, r.Made, r)
 		if err = errors.Join(err, results.Store.(*store.Store).Put(record)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	plans := []Plan{{Study: Study{ID: "x", Cells: []Job{{Key: full.Key, Cell: full.Cell}, {Key: result(1).Key, Cell: numbered(1)}, {Key: result(3).Key, Cell: numbered(3)}}}}}
+	plans := []Plan{{Study: Study{ID: "x", Cells: []Job{{Key: full.Key, Cell: full.Cell}, {Key: result(1).Key, Cell: numbered(1)}, {Key: own.Key, Cell: own.Cell}, {Key: result(4).Key, Cell: numbered(4)}}}}}
 	rows := results.Table(plans)
-	if missing, _ := results.Missing(plans[0].Study); missing != 1 || rows.Where("missing", false).Len() != 2 {
-		t.Fatalf("%d missing of %d; want 1 of 3", missing, rows.Len())
+	if missing, _ := results.Missing(plans[0].Study); missing != 1 || rows.Where("missing", false).Len() != 3 {
+		t.Fatalf("%d missing of %d; want 1 of 4", missing, rows.Len())
 	}
 	first := rows.Where("seed", 2)
 	var csv, json bytes.Buffer
@@ -107,6 +110,10 @@ func TestExport(t *testing.T) {
 	}
 	if !strings.Contains(json.String(), `"friction": null`) {
 		t.Errorf("JSON: %s; want null friction", json.String())
+	}
+	csv.Reset()
+	if err := WriteCSV(&csv, rows.Where("seed", 3)); err != nil || !strings.Contains(csv.String(), "x,none,0,leapfrog,1,5,full,4,,0.1,") {
+		t.Errorf("CSV: %v\n%swant an empty batch of a model of its own data", err, csv.String())
 	}
 	for _, k := range append(exportColumns(), "rmse", "lag1") {
 		if !strings.Contains(json.String(), fmt.Sprintf("%q:", k)) {

@@ -22,10 +22,10 @@ func exportCommand() *cobra.Command {
 		Short: "Writes the stored results, one CSV or JSON row per cell, to standard output.",
 		Long: `Only the cells of the profile's runs are written; a cell that two studies share
 has a row in each. friction is inf for full momentum refreshment, batch is 0 for
-the full batch and empty where only a model of yours knows the number of rows, and
-ks is 0 where observe is coupled, density or path. Test scores and diagnostics
-follow, empty where a cell has none. The number of cells without a result goes to
-standard error.`,
+the full batch and empty where only the model knows the number of rows, and ks is 0
+where observe is coupled, density or path. Test scores and diagnostics follow, empty
+where a cell has none. In JSON, infinite and empty are null, and scores are in an
+object of their own. The number of cells without a result goes to standard error.`,
 		Example: "hambench export --only toy --format csv",
 		RunE: func(*cobra.Command, []string) error {
 			return f.export(map[string]func(io.Writer, *table.Table) error{"csv": bench.WriteCSV,
