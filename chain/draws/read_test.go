@@ -55,6 +55,25 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 			t.Errorf("coordinates of the type %s: %v, %v", c.kind, side.Of, err)
 		}
 	}
+	// An array of draws that is not read would leave its parameter out of a comparison, without a word.
+	other := filepath.Join(folder, "v2-none", "posterior", "other")
+	for dims, wants := range map[string]map[string]string{
+		`"chain","draw"`: {"<f2": "array other: elements of the type f2", "<c16": "array other: elements of the type c16", "<U3": ""},
+		`"draw","chain"`: {"<f8": "array other: the dimensions draw, chain: want chain and draw first", "<U3": ""},
+	} {
+		for kind, want := range wants {
+			metadata := `{"zarr_format":2,"shape":[2,70],"chunks":[2,70],"dtype":"` + kind + `","compressor":null,"fill_value":0,"order":"C","filters":null}`
+			err := errors.Join(os.MkdirAll(other, 0o700), os.WriteFile(filepath.Join(other, ".zarray"), []byte(metadata), 0o600),
+				os.WriteFile(filepath.Join(other, ".zattrs"), []byte(`{"_ARRAY_DIMENSIONS":[`+dims+`]}`), 0o600))
+			_, failed := Read(t.Context(), []string{filepath.Join(folder, "v2-none")}, nil)
+			if err != nil || (failed == nil) != (want == "") || want != "" && !strings.Contains(failed.Error(), want) {
+				t.Errorf("%s of %s: %v, %v: want %q", kind, dims, err, failed, want)
+			}
+		}
+	}
+	if err := os.RemoveAll(other); err != nil {
+		t.Fatal(err)
+	}
 	both, err := Read(t.Context(), []string{filepath.Join(folder, "v2-none"), filepath.Join(folder, "v3-gzip")}, nil)
 	if err != nil || len(both.Chains) != 4 || both.Gradients != 2800 {
 		t.Errorf("two files: %v, %d chains, %g gradients: want 4, 2800", err, len(both.Chains), both.Gradients)

@@ -280,13 +280,19 @@ func (m meta) array(version int) (a array, err error) {
 				a.order = binary.BigEndian
 			}
 		}
-		kind = map[string]string{"float64": "f8", "float32": "f4", "int64": "i8", "int32": "i4",
+		kind = map[string]string{"float64": "f8", "float16": "f2", "complex64": "c8",
+			"complex128": "c16", "float32": "f4", "int64": "i8", "int32": "i4",
 			"int16": "i2", "int8": "i1", "uint64": "u8", "uint32": "u4", "uint16": "u2",
 			"uint8": "u1", "bool": "b1"}[m.DataType]
 	}
-	// Not floats of 16 bits, which element does not know.
-	if slices.Contains(strings.Fields("f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1"), kind) {
+	// What element does not know is an error, not passed over as texts are: a comparison would
+	// say nothing of these numbers.
+	switch {
+	case slices.Contains(strings.Fields("f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1"), kind):
 		a.kind, a.size = kind[0], int(kind[1]-'0')
+	case strings.IndexAny(kind, "fc") == 0:
+		return a, fmt.Errorf("elements of the type %s: want whole numbers, or floats of 32 or 64 "+
+			"bits", kind)
 	}
 	// CF conventions, section 8.1; of floats the number that stands for a missing one is NaN.
 	for _, name := range []string{"scale_factor", "add_offset", "_FillValue"} {
@@ -302,6 +308,11 @@ func (m meta) array(version int) (a array, err error) {
 	if len(a.chunk) != len(a.shape) || slices.Min(a.chunk) < 1 || slices.Min(a.shape) < 0 ||
 		a.dims != nil && len(a.dims) != len(a.shape) {
 		return a, fmt.Errorf("chunks %v of the shape %v: want one length each", a.chunk, a.shape)
+	}
+	if slices.Contains(a.dims, "chain") && slices.Contains(a.dims, "draw") && !a.drawn() &&
+		a.kind != 0 {
+		return a, fmt.Errorf("the dimensions %s: want chain and draw first",
+			strings.Join(a.dims, ", "))
 	}
 	for _, lengths := range [][]int{a.shape, a.chunk} {
 		elements := 1.0 // in floating point, which does not overflow
