@@ -143,7 +143,7 @@ def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
                 raise ValueError(f"no variable f in the predictions: there is {', '.join(map(str, of.data_vars))}")
             draws = {"f": of["f"].transpose("chain", "draw", ...).values}
         else:
-            draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiubc"}
+            draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiubc" and {"chain", "draw"} <= set(v.dims)}
     if isinstance(draws, Mapping) and group == "predictions" and "f" in draws:  # as sample(predictions=True) returns them
         import numpy as np
 
