@@ -303,8 +303,8 @@ func fillRegime(row map[string]any, values map[string]float64, omega, rate, spre
 	row["regime"], row["k_eta_omega"] = string(regime), k*step*omega
 	row["c_over_omega"] = rate / omega
 	if spread > 0 {
-		// Two batches have the spread; K of a partition have K − 1 times as much (oracle.Scales), and
-		// as many rows that are drawn independently have (N − 1)/(N − B) of that, K times to 1/N.
+		// Two batches have the spread; K of a partition have K − 1 times as much (oracle.Scales),
+		// and as many rows drawn independently have (N − 1)/(N − B) of that, K times to 1/N.
 		times := k - 1
 		if scheme.Lists {
 			times = k

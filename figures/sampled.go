@@ -432,8 +432,8 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 const offAxis = "%d points have no place on the axis: their %s is 0, infinite, or not known."
 
 // runaways counts the chains of each set that ended far from the posterior while their numbers were
-// finite: those whose test error is more than ten times the median of the set's, or had squares that
-// overflowed, so that the chain has a coverage and no error. Their distance looks like any. Most
+// finite: those whose test error is more than ten times the median of the set's, or had squares
+// that overflowed, so that the chain has a coverage and no error. Their distance looks like any. Most
 // grow until they overflow, but some stay away for hundreds of draws, so that neither is claimed.
 func runaways(cells *table.Table) (notes []string) {
 	const beyond = 10
@@ -447,9 +447,9 @@ func runaways(cells *table.Table) (notes []string) {
 			}
 		}
 		if n > 0 {
-			notes = append(notes, fmt.Sprintf("Of the chains on %s that stayed finite, %d left the "+
-				"posterior (RMSE above %d times the median): their distances need not be those "+
-				"of a stationary law.", set.Get("dataset").Text(), n, beyond))
+			notes = append(notes, fmt.Sprintf("Of the chains on %s that stayed finite, %d left "+
+				"the posterior (RMSE above %d times the median): their distances need not be "+
+				"those of a stationary law.", set.Get("dataset").Text(), n, beyond))
 		}
 	}
 	return notes

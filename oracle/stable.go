@@ -96,8 +96,8 @@ func warmedUp(ctx context.Context, t models.Target, key uint64) (_ *Stability, e
 			h *= dampedReach / freeReach
 			friction = rampDamping / h
 		}
-		// A rung has random numbers of its own, which the next rung of the key before has, too: starts
-		// of neighbouring keys are correlated along directions that a rung does not forget.
+		// A rung has random numbers of its own, which the next rung of the key before has, too:
+		// starts of neighbouring keys are correlated along directions that a rung does not forget.
 		if err := s.climb(ctx, h, friction, key+uint64(rung)); err != nil {
 			return nil, err
 		}
