@@ -73,7 +73,8 @@ func NewStability(ctx context.Context, t models.Target) (*Stability, error) {
 
 // WarmUp goes from a draw of a target's prior to a typical position of its
 // posterior, where chains with stable steps stay finite; the key names the random
-// streams. It takes about 2700 gradients of the full batch.
+// streams, and is a digest (noise.KeyOf): of neighbouring numbers, the positions would
+// depend on each other. It takes about 2700 gradients of the full batch.
 func WarmUp(ctx context.Context, t models.Target, key uint64) ([]float64, error) {
 	s, err := warmedUp(ctx, t, key)
 	if err != nil {
@@ -96,8 +97,7 @@ func warmedUp(ctx context.Context, t models.Target, key uint64) (_ *Stability, e
 			h *= dampedReach / freeReach
 			friction = rampDamping / h
 		}
-		// A rung has random numbers of its own, which the next rung of the key before has, too:
-		// starts of neighbouring keys are correlated along directions that a rung does not forget.
+		// A rung has random numbers of its own, which are those of the next key's rung before it.
 		if err := s.climb(ctx, h, friction, key+uint64(rung)); err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +16,8 @@ import (
 	"hambench/bench/sweep"
 	"hambench/chain"
 	"hambench/chain/draws"
+	"hambench/integrators/noise"
+	"hambench/internal/fingerprint"
 	"hambench/models"
 	"hambench/oracle"
 	"hambench/usage"
@@ -193,7 +196,7 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 		cell.Step, f.Spec.Params.Step = step, step
 		// DefaultStep takes the smaller of the two.
 		of := "a quarter of the largest stable step"
-		if step == 0.5/f.Spec.Params.Friction {
+		if 4*step < largest {
 			of = "1/(2C), less than " + of
 		}
 		fmt.Fprintf(f.stderr, "hambench: --h %.3g, %s, about %.3g\n", step, of, largest)
@@ -247,6 +250,10 @@ func (f *sampleFlags) setStart(ctx context.Context, fixed []float64) error {
 	f.Start = func(ctx context.Context, t models.Target, key uint64) ([]float64, error) {
 		if fixed != nil {
 			return slices.Clone(fixed), nil
+		}
+		if f.cell.Start() == oracle.AtTypical {
+			// The rungs of a warm-up count on from its key, as seeds do: neighbours would share them.
+			key = noise.KeyOf(fingerprint.Bytes(strconv.AppendUint(nil, key, 10)))
 		}
 		return oracle.StartAt(ctx, f.cell.Start(), t, truth, key)
 	}
