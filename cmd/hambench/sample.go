@@ -252,7 +252,8 @@ func (f *sampleFlags) setStart(ctx context.Context, fixed []float64) error {
 			return slices.Clone(fixed), nil
 		}
 		if f.cell.Start() == oracle.AtTypical {
-			// The rungs of a warm-up count on from its key, as seeds do: neighbours would share them.
+			// The rungs of a warm-up count on from its key, as seeds do: neighbours would share
+			// random numbers.
 			key = noise.KeyOf(fingerprint.Bytes(strconv.AppendUint(nil, key, 10)))
 		}
 		return oracle.StartAt(ctx, f.cell.Start(), t, truth, key)
