@@ -89,7 +89,8 @@ func powerTable(t *testing.T) string {
 }
 
 const (
-	powerBegin = "<!-- power: go test ./gate -run TestPower -update -->\n"
+	powerMade  = "HAMBENCH_TEST_LONG=1 go test ./bench/gate -run TestLongPower -update"
+	powerBegin = "<!-- power: " + powerMade + " -->\n"
 	powerEnd   = "<!-- end of power -->\n"
 )
 
@@ -113,7 +114,7 @@ func TestLongPowerIsAsDocumented(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if table != now && runtime.GOARCH == "amd64" { // others fuse multiply and add
-		t.Errorf("the table in %s is not that of go test ./gate -run TestPower -update:\n%s", path, now)
+		t.Errorf("the table in %s is not that of %s:\n%s", path, powerMade, now)
 	}
 }
 

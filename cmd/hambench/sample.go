@@ -33,9 +33,9 @@ func sampleCommand() *cobra.Command {
 		Short: "Runs chains and writes their draws.",
 		Long: `csv and jsonl have one line per draw: its number, or with --chains those of the chain
 and the draw, then the parameters (theta0 …), or with --predictions the predictive
-values at the test inputs (f0 …): standardised targets, or class probabilities (one
-per row for two classes, one per row and class for more). zarr is a folder for ArviZ
-and xarray (docs/draws.md), which gets its name when it is complete. A chain starts
+values at the test inputs (f0 …): means of standardised targets, or class probabilities
+(one per row for two classes, one per row and class for more). zarr is a folder for
+ArviZ and xarray (docs/draws.md), which gets its name when it is complete. A chain starts
 at a typical position, found from a draw of the prior by growing steps; the chains of
 studies start at the truth, as with --start truth: an exact draw or, of a posterior
 that is not known, the end of one of its reference chains. Without --h

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -195,5 +196,48 @@ func TestContainerfileHasWhatTargetsNeed(t *testing.T) {
 	}
 	if len(needs) == 0 {
 		t.Error("no target needs a package")
+	}
+}
+
+// What documents ask go test to run is there: packages, and tests or benchmarks in them.
+func TestDocumentsNameTestsThatThereAre(t *testing.T) {
+	docs, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs = append(docs, "../../README.md", "../../CONTRIBUTING.md", "../../testdata/README.md")
+	command := regexp.MustCompile(`go test ([^\x60\n>]*)`)
+	named, seen := regexp.MustCompile(`-(run|bench) (\w+)`), 0
+	for _, doc := range docs {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+			var tests []byte
+			for _, folder := range regexp.MustCompile(`\./\S+`).FindAllString(m[1], -1) {
+				seen++
+				files, err := filepath.Glob("../../" + folder + "/*_test.go")
+				if err != nil || len(files) == 0 {
+					t.Errorf("%s: go test %s: no tests in %s", doc, m[1], folder)
+				}
+				for _, file := range files {
+					of, err := os.ReadFile(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					tests = append(tests, of...)
+				}
+			}
+			for _, n := range named.FindAllStringSubmatch(m[1], -1) {
+				name := regexp.MustCompile(`func \w*` + n[2])
+				if n[2] != "xxx" && !name.Match(tests) {
+					t.Errorf("%s: go test %s: nothing is called %s", doc, m[1], n[2])
+				}
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("documents ask for no test")
 	}
 }
