@@ -2,9 +2,14 @@ package certify
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -608,6 +613,53 @@ func TestRandomOrdersGainWhatAnEpochRemembers(t *testing.T) {
 				t.Errorf("Kηω = %g, C/ω = %g, every step: %t: random orders leave %.4f of the heat, want %.4f", epoch, friction, every, got, want)
 			}
 		}
+	}
+}
+
+// The shares of the heat on the problems of the study regimes are as docs/theory.md has them: of
+// the largest element of the error of θ's covariance, and of its largest relative error.
+func TestSharesOnTheProblemsOfRegimes(t *testing.T) {
+	page, err := os.ReadFile("../docs/theory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../bench/studies/regimes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems map[string]json.RawMessage
+	if err := json.Unmarshal(text, &problems); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{EveryStep: true}
+	for h := 6.4; h > 0.012; h /= 2 {
+		o.Steps = append(o.Steps, h)
+	}
+	var shares [2][]float64 // absolute, relative
+	for name, problem := range problems {
+		for _, friction := range []float64{0.3, 1, 3, 10} {
+			if o.Problem, err = ParseProblem(name, problem); err != nil {
+				t.Fatal(err)
+			}
+			o.Problem.Friction = friction
+			row := errorsOne(t, o, "exact", "reshuffle")
+			a := row.observable(t, "theta.cov")
+			b := errorsOne(t, o, "exact", "replacement").observable(t, "theta.cov")
+			for i, regime := range row.Regimes {
+				x, y := a.Errors[i]/b.Errors[i], a.Relative[i]/b.Relative[i]
+				if regime == minibatch.HeatRegime && x == x && y == y {
+					shares[0] = append(shares[0], float64(x))
+					shares[1] = append(shares[1], float64(y))
+				}
+			}
+		}
+	}
+	want := fmt.Sprintf("%.2f above and up to %.2f below, are those of the largest element of the "+
+		"error of θ's covariance; of its largest relative error, in coordinates in which the "+
+		"target is N(0, I), they are %.2f to %.2f under heat", slices.Min(shares[0]),
+		slices.Max(shares[0]), slices.Min(shares[1]), slices.Max(shares[1]))
+	if !strings.Contains(string(page), want) {
+		t.Errorf("docs/theory.md does not say %q", want)
 	}
 }
 
