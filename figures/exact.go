@@ -174,13 +174,14 @@ func (q quantity) label(r table.Row) string {
 // It has what no column has: the name of the problem with its friction and mass.
 func exactOf(r table.Row) certify.Row { return r.Source.(certify.Row) }
 
-// methodName is an integrator with its estimator of gradients, if it is not plain, as CSV has
-// it.
-func methodName(r certify.Row) string {
-	if r.Estimator == "" {
-		return r.Integrator
+// methodName is an integrator with its own parameters, and its estimator of gradients, if it is
+// not plain, as CSV has it.
+func methodName(r table.Row) string {
+	name := setting("integrator").Plain(r)
+	if of := exactOf(r).Estimator; of != "" {
+		name += ", " + of
 	}
-	return r.Integrator + ", " + r.Estimator
+	return name
 }
 
 // records are the numbers behind a figure, in the order of the rows. Of errors there are all,
@@ -201,7 +202,7 @@ func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Reco
 	out := Records{Columns: append([]string{"problem", "integrator", "nl", "scheme"}, of...)}
 	for _, r := range rows.Rows() {
 		x := exactOf(r)
-		fields := []any{x.Problem, methodName(x), x.Inner, x.Scheme, q.subject(r)}
+		fields := []any{x.Problem, methodName(r), x.Inner, x.Scheme, q.subject(r)}
 		for _, column := range numbers {
 			fields = append(fields, r.Number(column))
 		}

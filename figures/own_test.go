@@ -29,6 +29,17 @@ func TestParametersTellIntegratorsApart(t *testing.T) {
 	}
 }
 
+// So have they in the CSV of exact errors.
+func TestParametersTellExactErrorsApart(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	p.Exact[0].Exact.Values = map[string]float64{"w2-variance": 1}
+	of := p.Exact[0].Exact.Integrator
+	rows := made(t, p, m).Figures[0].Data.Rows
+	if !slices.ContainsFunc(rows, func(r []any) bool { return r[1] == of+", w2-variance = 1" }) {
+		t.Errorf("rows %v: none is of %s with its parameter", rows, of)
+	}
+}
+
 // An order is claimed of an integrator as it is by default: with another variance of its second
 // noise mt3 has order 2, and none is stated.
 func TestLegendsStateNoOrderOfOtherParameters(t *testing.T) {
