@@ -145,6 +145,9 @@ func counts(decisions []Decision, profile, separator string) string {
 		all.add(d)
 	}
 	text := fmt.Sprintf("%d claims: %v", len(decisions), all)
+	if len(decisions) == 1 {
+		text = fmt.Sprintf("1 claim: %v", all)
+	}
 	if of := Tallies(decisions); len(of) > 1 {
 		for _, t := range of {
 			text += fmt.Sprintf("%s%s %d: %v", separator, t.Whose, t.Claims, t)
