@@ -7,6 +7,7 @@ import (
 	"hambench/certify/markov"
 	"hambench/certify/probe"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/usage"
 )
 
@@ -76,13 +77,9 @@ func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
 	// chain starts them.
 	var z [][]float64
 	for s := range trialPoints {
-		from := make([]float64, 2*in.Dim+probe.Auxiliary(in))
-		for i := in.Dim; i < 2*in.Dim && s > 0; i++ {
-			from[i] = rng.NormFloat64()
-		}
-		at := 2 * in.Dim
-		for _, start := range in.NewState().Aux {
-			at += copy(from[at:], start)
+		from := probe.Start(in)
+		if s > 0 {
+			copy(from[in.Dim:], noise.Normals(rng, in.Dim))
 		}
 		for range trialPoints {
 			z = append(z, slices.Clone(from))
@@ -93,10 +90,7 @@ func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
 		step := probe.NewTransition(in, s, f)
 		xi := make([][]float64, len(z))
 		for i := range xi {
-			xi[i] = make([]float64, step.Normals)
-			for l := range xi[i] {
-				xi[i][l] = rng.NormFloat64()
-			}
+			xi[i] = noise.Normals(rng, step.Normals)
 		}
 		step.Apply(z, xi)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"hambench/integrators/noise"
 	"hambench/internal/rows"
 	"hambench/models/datasets"
 	"hambench/usage"
@@ -116,10 +117,7 @@ func orthogonal(rng *rand.Rand, n, columns int, x []float64) []float64 {
 	}
 	drawn := make([]float64, n*columns)
 	for j := range columns {
-		column := make([]float64, n)
-		for i := range column {
-			column[i] = rng.NormFloat64()
-		}
+		column := noise.Normals(rng, n)
 		for range 2 {
 			for _, b := range basis {
 				floats.AddScaled(column, -floats.Dot(column, b)/float64(n), b)

@@ -211,11 +211,7 @@ func (s *Stability) survive(
 // the operator gives numbers that are not finite.
 func largestEigenvalue(apply func(dst, v []float64), n int) float64 {
 	steps := min(lanczosSteps, n)
-	rng := rand.New(rand.NewPCG(stableKey, 0))
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = rng.NormFloat64()
-	}
+	v := noise.Normals(rand.New(rand.NewPCG(stableKey, 0)), n)
 	tridiagonal := mat.NewSymDense(steps, nil)
 	var basis [][]float64
 	for k := range steps {

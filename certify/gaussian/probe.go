@@ -11,6 +11,7 @@ import (
 	"hambench/certify/markov"
 	"hambench/certify/probe"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 	"hambench/usage"
 )
 
@@ -104,11 +105,7 @@ func probes(all int) [][]float64 {
 	}
 	rng := rand.New(rand.NewPCG(3, 4)) // any points do
 	for range probePoints {
-		at := make([]float64, all)
-		for i := range at {
-			at[i] = rng.NormFloat64()
-		}
-		points = append(points, at)
+		points = append(points, noise.Normals(rng, all))
 	}
 	return points
 }

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"hambench/integrators"
@@ -92,14 +94,15 @@ func (t *Transition) view(state *integrators.State, z []float64) {
 	}
 }
 
-// Auxiliary is the number of an integrator's auxiliary variables.
-func Auxiliary(in *integrators.Instance) int {
-	sum := 0
-	for _, v := range in.NewState().Aux {
-		sum += len(v)
-	}
-	return sum
+// Start is where an integrator's phase space begins: 0, and auxiliary variables where chains
+// start them.
+func Start(in *integrators.Instance) []float64 {
+	z := in.NewState()
+	return slices.Concat(z.Theta, z.R, slices.Concat(z.Aux...))
 }
+
+// Auxiliary is the number of an integrator's auxiliary variables.
+func Auxiliary(in *integrators.Instance) int { return len(Start(in)) - 2*in.Dim }
 
 // mixtureNodes is how many values of a uniform number a step is taken at: their rule is right to
 // round-off for steps up to ten times the fastest rate's time, to 10⁻⁶ up to thirty times.

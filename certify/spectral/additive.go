@@ -11,6 +11,7 @@ import (
 	"hambench/certify/markov"
 	"hambench/certify/probe"
 	"hambench/integrators"
+	"hambench/integrators/noise"
 )
 
 // noiseParts is a step's noise in one position and one momentum, cut in two:
@@ -113,10 +114,7 @@ func noiseJacobians(step *probe.Transition, count int) []*mat.Dense {
 	m := step.Normals
 	var z, xi [][]float64
 	for range count {
-		theta, r, at := rng.NormFloat64(), rng.NormFloat64(), make([]float64, m)
-		for l := range at {
-			at[l] = rng.NormFloat64()
-		}
+		theta, r, at := rng.NormFloat64(), rng.NormFloat64(), noise.Normals(rng, m)
 		for l := range m {
 			// Four points for each derivative, in the order in which they are used below.
 			for _, shift := range []float64{delta, -delta, 2 * delta, -2 * delta} {

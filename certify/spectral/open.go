@@ -272,10 +272,7 @@ func (s *space) coordinates(of *integrators.Instance, z []float64) []float64 {
 // a step leaves of a difference of each from its start; 0 if all is left, or more than that time.
 func remembered(in *integrators.Instance, f integrators.Force) (steps float64) {
 	step := probe.NewTransition(in, in.Kernel, f)
-	from := []float64{0, 0}
-	for _, v := range in.NewState().Aux {
-		from = append(from, v...)
-	}
+	from := probe.Start(in)
 	for v := 2; v < len(from); v++ {
 		const apart = 1e-3
 		z := [][]float64{slices.Clone(from), slices.Clone(from)}

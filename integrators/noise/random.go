@@ -69,6 +69,15 @@ func (s *Stream) Rand() *rand.Rand {
 	return rand.New(&source{key: key, stream: s.stream | discrete})
 }
 
+// Normals returns n independent standard normals that a generator draws.
+func Normals(rng *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
 // source is a math/rand/v2 source on Philox: two values a block.
 type source struct {
 	key    [2]uint32

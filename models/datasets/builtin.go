@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"hambench/integrators/noise"
 	"hambench/internal/kernel"
 	"hambench/internal/mlp"
 )
@@ -119,11 +120,7 @@ func teacher(rng *rand.Rand, x []float64, widths []int) []float64 {
 	net := mlp.New(mlp.Problem{
 		Set: kernel.Plain(), Widths: widths, Inputs: x, Targets: f, Float64: true,
 	})
-	theta := make([]float64, net.Dim())
-	for i := range theta {
-		theta[i] = rng.NormFloat64()
-	}
-	net.Outputs(f, theta)
+	net.Outputs(f, noise.Normals(rng, net.Dim()))
 	mean, sd := moments(f, 1, 0)
 	rescale(f, 1, 0, mean, sd)
 	return f
