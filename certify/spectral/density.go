@@ -48,10 +48,10 @@ func (m Mean) reach() (lo, hi float64) {
 	return min(-1, center-far), max(1, center+far)
 }
 
-// density is the target's.
-func (m Mean) density() (*density, error) {
+// density is ∝ exp(−U/wider): the target's for 1.
+func (m Mean) density(wider float64) (*density, error) {
 	lo, hi := m.reach()
-	return newDensity(m.value, lo, hi)
+	return newDensity(func(x float64) float64 { return m.value(x) / wider }, lo, hi)
 }
 
 // density is a probability density on a fine uniform grid. The trapezoidal
@@ -183,7 +183,7 @@ func (d *density) orthogonal(m int) jacobi {
 // Draws returns n independent draws of the target, as those of its one position; an error says
 // that it has no density on a grid.
 func (m Mean) Draws(n int, rng *rand.Rand) ([][]float64, error) {
-	target, err := m.density()
+	target, err := m.density(1)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (m Mean) Draws(n int, rng *rand.Rand) ([][]float64, error) {
 
 // Frequency is the square root of the mean curvature under the target; NaN if there is none.
 func (m Mean) Frequency() float64 {
-	target, err := m.density()
+	target, err := m.density(1)
 	if err != nil {
 		return math.NaN()
 	}

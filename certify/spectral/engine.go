@@ -85,7 +85,7 @@ type Engine struct {
 // New returns the engine of the potentials of some batches; a mean that is no target is a
 // usage error.
 func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
-	target, err := mean.density()
+	target, err := mean.density(1)
 	if err != nil {
 		return nil, err
 	}

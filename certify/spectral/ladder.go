@@ -215,8 +215,7 @@ func (e *Engine) wider(far markov.Point) (*space, error) {
 	if excess := far.Observed[2].Signed; relativeWidth(far) > clearlyWider {
 		v, w = 1+max(0, excess[0]), 1+max(0, excess[3])
 	}
-	lo, hi := e.mean.reach()
-	theta, err := newDensity(func(x float64) float64 { return e.mean.value(x) / v }, lo, hi)
+	theta, err := e.mean.density(v)
 	return newSpace(theta, []normal{{sd: math.Sqrt(w)}}, false), err
 }
 

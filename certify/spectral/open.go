@@ -88,10 +88,9 @@ func (p *Chain) settle() (*markov.Point, error) {
 			}
 		}
 	}
-	lo, hi := e.mean.reach()
 	others, away := p.space.others, 0 // how often in a row a centre was far off on one side
 	for range mostSettling {
-		theta, err := newDensity(func(x float64) float64 { return e.mean.value(x) / wider }, lo, hi)
+		theta, err := e.mean.density(wider)
 		if err != nil {
 			return nil, err
 		}

@@ -85,7 +85,7 @@ func TestDensitiesBehindBarriers(t *testing.T) {
 		{Mean{Oscillator{1, 100, 1e4, 1, 0}}, true},
 	} {
 		m := c.m
-		d, err := m.density()
+		d, err := m.density(1)
 		if c.refused || err != nil {
 			if !c.refused || err == nil {
 				t.Errorf("%v: error %v; want one: %v", m, err, c.refused)
