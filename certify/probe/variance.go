@@ -2,15 +2,11 @@ package probe
 
 import "hambench/integrators"
 
-// Correct tells an integrator that lessens its noise by the variance of the
-// mini-batch gradient (sghmc) what that variance is, per coordinate; nil stands
-// for 0. A chain finds it by a running mean along its own path, whose law is the
-// target's but for the errors that are looked for.
+// Correct tells an integrator that lessens its noise by the variance of the mini-batch gradient
+// (sghmc) what that variance is, per coordinate. A chain finds it by a running mean along its
+// own path, whose law is the target's but for the errors that are looked for.
 func Correct(in *integrators.Instance, variance []float64) {
 	if v, ok := in.Kernel.(integrators.VarianceCorrected); ok {
-		if variance == nil {
-			variance = make([]float64, in.Dim)
-		}
 		v.SetGradientVariance(variance)
 	}
 }
