@@ -115,7 +115,7 @@ const maxRHat = 1e6
 // et al., BDA3, 2013, equations 11.3–11.4): the pooled variance is compared with the mean
 // variance within a half. Chains that are all constant and equal have 1.
 func rHat(parts [][]float64) float64 {
-	within, pooled := variances(parts)
+	_, within, pooled := variances(parts)
 	switch {
 	case pooled == 0:
 		return 1
@@ -137,13 +137,9 @@ func EffectiveSampleSize(chains [][]float64) float64 { return essOfHalves(halves
 func essOfHalves(parts [][]float64) float64 {
 	n := len(parts[0])
 	total := float64(len(parts) * n)
-	within, pooled := variances(parts)
+	means, within, pooled := variances(parts)
 	if pooled == 0 {
 		return total
-	}
-	means := make([]float64, len(parts))
-	for c, x := range parts {
-		means[c] = mean(x)
 	}
 	rho := func(lag int) float64 {
 		if lag == 0 {
@@ -187,16 +183,16 @@ func halves(chains [][]float64) [][]float64 {
 	return parts
 }
 
-// variances returns the mean variance W within the chains, and the pooled
+// variances returns the means of the chains, the mean variance W within them, and the pooled
 // estimate (n−1)/n W + B/n.
-func variances(chains [][]float64) (within, pooled float64) {
+func variances(chains [][]float64) (means []float64, within, pooled float64) {
 	n := float64(len(chains[0]))
-	means := make([]float64, len(chains))
+	means = make([]float64, len(chains))
 	for c, x := range chains {
 		means[c] = mean(x)
 		within += autocovariance(x, means[c], 0) * n / (n - 1) / float64(len(chains))
 	}
 	m := float64(len(chains))
 	between := autocovariance(means, mean(means), 0) * m / (m - 1) // B/n
-	return within, (n-1)/n*within + between
+	return means, within, (n-1)/n*within + between
 }

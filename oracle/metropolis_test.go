@@ -36,7 +36,7 @@ func chainMoments(t *testing.T, m *metropolis, n, leapfrogs int) (m1, m2, se1, s
 	}
 	standardError := func(x []float64) float64 {
 		one := [][]float64{x}
-		within, _ := variances(one)
+		_, within, _ := variances(one)
 		return math.Sqrt(within / EffectiveSampleSize(one))
 	}
 	return mean(x), mean(xx), standardError(x), standardError(xx), acceptance
