@@ -18,6 +18,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 )
 
 // Truth is the law of a target's predictive outputs, known exactly or from
@@ -56,6 +57,15 @@ func (b Band) Contains(x float64) bool { return b.Low <= x && x <= b.High }
 func bandOf(x []float64) Band {
 	slices.Sort(x)
 	return Band{Mean: mean(x), Low: Quantile(x, 0.05), High: Quantile(x, 0.95)}
+}
+
+// bands keeps a band for each number of draws, worked out once.
+type bands struct{ known sync.Map }
+
+// of is the band of a number of draws.
+func (b *bands) of(n int, find func() Band) Band {
+	band, _ := b.known.LoadOrStore(n, sync.OnceValue(find))
+	return band.(func() Band)()
 }
 
 // Quantile returns the p-quantile of sorted by linear interpolation between the

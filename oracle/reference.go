@@ -43,7 +43,7 @@ type Reference struct {
 	sorted   [][][]float64 // sorted[chain][output], ascending
 	selfOnce sync.Once
 	self     Band
-	blocks   sync.Map // Band by number of draws
+	blocks   bands // of fewer draws than a chain has
 }
 
 // Failed returns the checks that did not pass.

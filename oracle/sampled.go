@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"math/rand/v2"
-	"sync"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -24,7 +23,7 @@ type Sampled struct {
 	*Analytic // where chains start
 	spec      ExactDraws
 	reference *Reference
-	self      sync.Map // func() Band by number of draws
+	self      bands
 }
 
 // Sampled returns the truth in the form of exact draws.
@@ -52,8 +51,7 @@ const (
 // SelfDistanceOf returns the band of Distance for n independent draws of the posterior,
 // from one output and one set of the reference's draws to another.
 func (s *Sampled) SelfDistanceOf(n int) Band {
-	band, _ := s.self.LoadOrStore(n, sync.OnceValue(func() Band { return s.selfDistance(n) }))
-	return band.(func() Band)()
+	return s.self.of(n, func() Band { return s.selfDistance(n) })
 }
 
 // selfDistance draws sets of n, in float32 as the reference's are, and compares each with all

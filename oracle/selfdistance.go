@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"hambench/internal/rows"
 )
 
 // SelfDistance returns the Kolmogorov distances between two of the chains:
@@ -39,12 +41,7 @@ func (r *Reference) SelfDistanceOf(n int) Band {
 		b.SD = r.SelfDistance().SD
 		return b
 	}
-	if b, ok := r.blocks.Load(n); ok {
-		return b.(Band)
-	}
-	b := r.blockDistance(max(n, 1))
-	r.blocks.Store(n, b)
-	return b
+	return r.blocks.of(n, func() Band { return r.blockDistance(max(n, 1)) })
 }
 
 // blockDistance returns the distances of the blocks of n draws of each chain to the
@@ -145,10 +142,7 @@ func newPool(draws [][][]float32) *pool {
 	}
 	for o := range draws[0][0] {
 		value := func(d int) float32 { return draws[d/p.samples][d%p.samples][o] }
-		order, last := make([]int, len(p.chain)), make([]bool, len(p.chain))
-		for d := range order {
-			order[d] = d
-		}
+		order, last := rows.Identity(len(p.chain)), make([]bool, len(p.chain))
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(value(a), value(b)) })
 		for i := range last {
 			last[i] = i+1 == len(order) || value(order[i]) != value(order[i+1])
