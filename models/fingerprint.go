@@ -16,6 +16,7 @@ import (
 	"hambench/internal/child"
 	"hambench/internal/fingerprint"
 	"hambench/internal/kernel"
+	"hambench/internal/rows"
 	"hambench/models/datasets"
 )
 
@@ -123,14 +124,10 @@ func (p *probe) target(t Target) {
 	near, far := p.point(dim), p.point(dim)
 	t.DrawPrior(far)
 	p.vector("prior", far)
-	for i := range near {
-		near[i] *= 0.5
-	}
+	floats.Scale(0.5, near)
 	p.Add("potential", t.Potential(near))
-	reversed := make([]int, n)
-	for i := range reversed {
-		reversed[i] = n - 1 - i
-	}
+	reversed := rows.Identity(n)
+	slices.Reverse(reversed)
 	p.derivatives(t, far, Rows{Lo: 0, Hi: min(4, n), Scale: 1.5})
 	p.derivatives(t, near, Rows{Lo: n / 2, Hi: min(n/2+3, n), Scale: float64(n) / 3})
 	t.Arrange(reversed)

@@ -150,9 +150,7 @@ func (t *linear) Affine(rows Rows) (precision, shift []float64) {
 		floats.AddScaled(shift, -w*v*t.y.now[i], phi)
 	}
 	// Scaling comes last, so that P is symmetric to the bit.
-	for i := range precision {
-		precision[i] *= w
-	}
+	floats.Scale(w, precision)
 	for d := range t.dim {
 		precision[d*t.dim+d]++
 	}

@@ -53,17 +53,11 @@ func linearNetOf(m Model, argument string) (Model, error) {
 	if !given {
 		rankText = "1"
 	}
-	var widths []int
-	weights := 0
-	for _, w := range strings.Split(list, ",") {
-		n, err := strconv.Atoi(w)
-		if err != nil || n < 1 || n > widest {
-			return m, usage.Errorf("model %q: width %q: want 1 to %d", m.Name, w, widest)
-		}
-		if widths = append(widths, n); len(widths) > 1 {
-			weights += n * widths[len(widths)-2]
-		}
+	widths, err := m.readWidths(list, "")
+	if err != nil {
+		return m, err
 	}
+	weights := numberOfWeights(widths)
 	rank, err := strconv.Atoi(rankText)
 	switch {
 	case len(widths) < 3:
@@ -135,9 +129,12 @@ func orthogonal(rng *rand.Rand, n, columns int, x []float64) []float64 {
 func (t *linearNet) Name() string { return "linear-net" }
 func (t *linearNet) Rows() int    { return len(t.order) }
 
-func (t *linearNet) Dim() (n int) {
-	for l, w := range t.widths[1:] {
-		n += w * t.widths[l]
+func (t *linearNet) Dim() int { return numberOfWeights(t.widths) }
+
+// numberOfWeights is that of the matrices between layers of some widths.
+func numberOfWeights(widths []int) (n int) {
+	for l, w := range widths[1:] {
+		n += w * widths[l]
 	}
 	return n
 }

@@ -203,14 +203,9 @@ func (r Registry) Lookup(name string) (Model, error) {
 // withLayers returns the network with hidden layers of the widths in a list, as
 // WithHidden writes it; they take precedence over Options.Hidden.
 func withLayers(m Model, list string) (Model, error) {
-	var hidden []int
-	for _, w := range strings.Split(list, ",") {
-		n, err := strconv.Atoi(w)
-		if err != nil || n < 1 || n > widest {
-			return m, usage.Errorf("model %q: width %q of a hidden layer: want 1 to %d",
-				m.Name, w, widest)
-		}
-		hidden = append(hidden, n)
+	hidden, err := m.readWidths(list, " of a hidden layer")
+	if err != nil {
+		return m, err
 	}
 	build, dim := m.New, m.Dim
 	m.New = func(s *datasets.Split, o Options) (Target, error) {
@@ -243,8 +238,20 @@ func (r Registry) For(name, dataset string, s datasets.Shape) (Model, error) {
 	return m, nil
 }
 
-// widest is the largest width of a hidden layer that a name may state.
+// widest is the largest width of a layer that a name may state.
 const widest = 10_000
+
+// readWidths reads a list of widths; what says in an error which widths they are.
+func (m Model) readWidths(list, what string) (widths []int, err error) {
+	for _, w := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 1 || n > widest {
+			return nil, usage.Errorf("model %q: width %q%s: want 1 to %d", m.Name, w, what, widest)
+		}
+		widths = append(widths, n)
+	}
+	return widths, nil
+}
 
 // WithHidden returns the name of a model with layers of the given widths: bnn:20,20.
 func WithHidden(name string, widths []int) string {
