@@ -3,6 +3,7 @@ package chain
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -44,10 +45,7 @@ func (r Registries) Couple(coarse, fine models.Target, s Spec) (*Coupled, error)
 	source, sum := noise.New(s.Key, noise.StreamNoise), make([]float64, fine.Dim())
 	drawn, combined := 0, 0 // normals so far, of the fine and of the coarse chain
 	// The last 2n normals that the fine chain drew, n those of an outer step: Run has it go first.
-	kept := make([][]float64, 2*len(weights))
-	for i := range kept {
-		kept[i] = make([]float64, fine.Dim())
-	}
+	kept := slices.Collect(slices.Chunk(make([]float64, 2*len(weights)*fine.Dim()), fine.Dim()))
 	half := s
 	half.Params.Step /= 2
 	half.Noise = integrators.Replay(func(int) []float64 {

@@ -182,11 +182,7 @@ func (p Params) set(c *Coef, at func(m float64) float64) {
 
 // vectors returns count vectors of length dim, cut from one allocation.
 func vectors(count, dim int) [][]float64 {
-	all, v := make([]float64, count*dim), make([][]float64, count)
-	for i := range v {
-		v[i] = all[i*dim : (i+1)*dim : (i+1)*dim]
-	}
-	return v
+	return slices.Collect(slices.Chunk(make([]float64, count*dim), dim))
 }
 
 // Drift returns the coefficient of θ ← θ + t M⁻¹ r.

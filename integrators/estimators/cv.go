@@ -2,6 +2,7 @@ package estimators
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -29,10 +30,8 @@ var ControlVariates = Estimator{
 		}
 		e := &controlVariates{corrected: newCorrected(p.Dim), mode: mode}
 		if !p.Probed && p.Batches*p.Dim <= mostKept {
-			e.kept, e.known = make([][]float64, p.Batches), make([]bool, p.Batches)
-			for i := range e.kept {
-				e.kept[i] = make([]float64, p.Dim)
-			}
+			e.kept = slices.Collect(slices.Chunk(make([]float64, p.Batches*p.Dim), p.Dim))
+			e.known = make([]bool, p.Batches)
 		}
 		p.Full.Gradient(e.full, mode)
 		return e, nil
