@@ -39,6 +39,15 @@ func (a axis) at(fraction float64) float64 {
 	return a.Low + fraction*(a.High-a.Low)
 }
 
+// along is a function of the values of the axis, as a line of n straight pieces.
+func (a axis) along(n int, f func(float64) float64) (xs, ys []float64) {
+	for i := range n + 1 {
+		x := a.at(float64(i) / float64(n))
+		xs, ys = append(xs, x), append(ys, f(x))
+	}
+	return xs, ys
+}
+
 // shows reports whether a value has a place on the axis: log axes panic at
 // values ≤ 0 (gonum/plot#681).
 func (a axis) shows(x float64) bool {

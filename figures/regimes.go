@@ -394,11 +394,9 @@ const sampledDamping = 0.01
 func heatLeft(side table.Group, x axis, styles map[string]style) (out []curve) {
 	add := func(friction float64, look style) {
 		theory := curve{Name: "theory", Style: look}
-		for i := range 101 {
-			at := x.at(float64(i) / 100)
-			theory.X = append(theory.X, at)
-			theory.Y = append(theory.Y, minibatch.HeatLeft(at, friction))
-		}
+		theory.X, theory.Y = x.along(100, func(epoch float64) float64 {
+			return minibatch.HeatLeft(epoch, friction)
+		})
 		out = append(out, theory)
 	}
 	if side.Get("kind").Text() == sampledKind {
