@@ -1,8 +1,6 @@
 package oracle
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 
 	"hambench/internal/fingerprint"
@@ -54,13 +52,7 @@ func NewSpec(dataset string, split int, model string) Spec {
 // ID names the spec: the hex SHA-256 of its canonical JSON. The random streams
 // of a reference come from it. It does not include the code and the data, on which
 // a reference's numbers also depend (see Fingerprint).
-func (s Spec) ID() string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("oracle: spec is not JSON: %v", err)) // only NaN or Inf fields
-	}
-	return fingerprint.Bytes(b)
-}
+func (s Spec) ID() string { return fingerprint.JSON(s) }
 
 // check refuses settings that no reference can be made with.
 func (s Spec) check() error {

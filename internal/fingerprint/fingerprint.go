@@ -7,6 +7,7 @@ package fingerprint
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"hash"
 )
@@ -15,6 +16,16 @@ import (
 func Bytes(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
+}
+
+// JSON returns the SHA-256 of the JSON of a value, which must have one, in hexadecimal digits. Maps
+// are written in the order of their keys, so that equal values have equal digests.
+func JSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("fingerprint: no JSON of %T: %v", v, err)) // only NaN or Inf fields
+	}
+	return Bytes(b)
 }
 
 // Digest collects numbers. They enter with seven significant digits, on which
