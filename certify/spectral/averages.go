@@ -111,15 +111,12 @@ func (p *Chain) accuraciesOn(ctx context.Context, i int, m minibatch.Scheme,
 // multiplication is the matrix ⟨φ_a f φ_b⟩ by which a law is multiplied by a
 // function of θ. It leaves r alone, so that pairs with different polynomials of r have none.
 func (b *basis) multiplication(f scalarObservable) galerkin {
-	size := b.widths[0]
-	values, weighted := mat.NewDense(len(b.theta.nodes), size, nil), b.theta.weighted(size)
-	// The products f·p_b at the nodes.
+	size, factors := b.widths[0], make([]float64, len(b.theta.nodes))
 	for i, x := range b.theta.nodes {
-		b.theta.values(values.RawRowView(i), x)
-		floats.Scale(f.of(x), values.RawRowView(i))
+		factors[i] = f.of(x)
 	}
 	var product mat.Dense // ⟨p_a f p_b⟩ over θ alone
-	product.Mul(weighted.T(), values)
+	product.Mul(b.theta.weighted(size).T(), atNodes(b.theta.nodes, factors, size, b.theta.values))
 	out := mat.NewDense(len(b.pairs), len(b.pairs), nil)
 	// A block for each polynomial of r.
 	for i, p := range b.pairs {

@@ -70,11 +70,14 @@ func (c jacobi) gauss(m int) gaussRule {
 
 // weighted returns the first n polynomials at the nodes, a row each, times the
 // nodes' weights.
-func (g gaussRule) weighted(n int) *mat.Dense {
-	out := mat.NewDense(len(g.nodes), n, nil)
-	for i, x := range g.nodes {
-		g.values(out.RawRowView(i), x)
-		floats.Scale(g.weights[i], out.RawRowView(i))
+func (g gaussRule) weighted(n int) *mat.Dense { return atNodes(g.nodes, g.weights, n, g.values) }
+
+// atNodes returns n functions at nodes, a row each, times a factor of the node.
+func atNodes[X any](nodes []X, factors []float64, n int, values func([]float64, X)) *mat.Dense {
+	out := mat.NewDense(len(nodes), n, nil)
+	for i, x := range nodes {
+		values(out.RawRowView(i), x)
+		floats.Scale(factors[i], out.RawRowView(i))
 	}
 	return out
 }
@@ -172,10 +175,5 @@ func rows(n, m int) [][]float64 {
 // weighted returns the products at the nodes, a row each, times the nodes'
 // weights.
 func (p *productRule) weighted() *mat.Dense {
-	out := mat.NewDense(len(p.nodes), len(p.powers), nil)
-	for i, x := range p.nodes {
-		p.values(out.RawRowView(i), x)
-		floats.Scale(p.weights[i], out.RawRowView(i))
-	}
-	return out
+	return atNodes(p.nodes, p.weights, len(p.powers), p.values)
 }
