@@ -53,6 +53,16 @@ func scaleBits[T Float](s float64) uint64 {
 	return math.Float64bits(s)
 }
 
+// transposition returns the instruction of a transposition in squares of so many lanes, by a kernel
+// of the assembly's table.
+func transposition[T Float](kernel, lanes int, q *Transpose) instruction {
+	x := instruction{kernel: kernel, m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T]()}
+	x.terms[0] = term{
+		k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T](),
+	}
+	return x
+}
+
 // newInstruction returns the instruction for the columns of a product from a given one
 // on, by a kernel of the assembly's table; how many columns depends on the kernel. The
 // caller sets mask.

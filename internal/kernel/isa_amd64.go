@@ -255,13 +255,7 @@ func compileTranspose[T Float](code []instruction, s Set, q *Transpose) []instru
 	case q.N <= lanes/2:
 		kernel, lanes = transposeNarrow512, lanes/2
 	}
-	x := instruction{
-		kernel: kernelIndex[T](s, kernel), m: q.M, c: placeOf[T](q.D), cRow: q.DRow * size[T](),
-	}
-	x.terms[0] = term{
-		k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T](),
-	}
-	return append(code, x)
+	return append(code, transposition[T](kernelIndex[T](s, kernel), lanes, q))
 }
 
 // pairRows is the least number of rows that dotPairs512 takes.

@@ -74,12 +74,5 @@ func panelFor(columns, lanes int) (kernel, taken int) {
 // length.
 func compileTranspose[T Float](code []instruction, _ Set, q *Transpose) []instruction {
 	lanes := vectorBytes / size[T]()
-	x := instruction{
-		kernel: kernelIndex[T](transposeSquares), m: q.M,
-		c: placeOf[T](q.D), cRow: q.DRow * size[T](),
-	}
-	x.terms[0] = term{
-		k: (q.N + lanes - 1) / lanes, a: placeOf[T](q.S), aRow: q.SRow * size[T](),
-	}
-	return append(code, x)
+	return append(code, transposition[T](kernelIndex[T](transposeSquares), lanes, q))
 }
