@@ -102,11 +102,7 @@ func (c *certification) answer(ctx context.Context, row *Row, points []markov.Po
 	}
 	s := cost.NewSearch(ctx, c.scheme, o.Inner, c.pace(), func(h float64,
 		keep bool) (cost.Chain, error) {
-		prepare := c.asked.prepared
-		if !keep {
-			prepare = c.asked.prepare
-		}
-		found, err := prepare(h)
+		found, err := c.asked.prepared(h, keep)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +135,7 @@ func (c *certification) distances(ctx context.Context,
 	if at.Unstable() || math.IsInf(at.Observed[0].RelativeResolution, 1) {
 		return math.NaN(), math.NaN(), nil
 	}
-	prep, err := c.asked.prepared(at.H)
+	prep, err := c.asked.prepared(at.H, true)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -155,7 +151,7 @@ func (c *certification) energies(ctx context.Context, row *Row, at markov.Point)
 		bias = floats.Norm(at.Observed[1].Signed, 2) / math.Sqrt(float64(c.options.Problem.Dim()))
 	}
 	if known && !c.asked.method.PositionOnly {
-		chain, err := c.asked.prepared(at.H)
+		chain, err := c.asked.prepared(at.H, true)
 		if err != nil {
 			return err
 		}

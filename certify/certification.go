@@ -29,25 +29,22 @@ func newSolver(o *Options, e markov.Engine, m integrators.Integrator) *solver {
 	return &solver{e, o, m, make(map[float64]markov.Chain), make(map[float64]markov.Point)}
 }
 
-// prepared returns the integrator at a step, taken apart by the engine. An error says that the
-// integrator does not fit the problem or that another process failed.
-func (s *solver) prepared(h float64) (markov.Chain, error) {
-	if s.known[h] == nil {
-		var err error
-		if s.known[h], err = s.prepare(h); err != nil {
-			return nil, err
-		}
+// prepared returns the integrator at a step, taken apart by the engine, and keeps it if the step may
+// be asked for again. An error says that the integrator does not fit the problem or that another
+// process failed.
+func (s *solver) prepared(h float64, keep bool) (markov.Chain, error) {
+	if c := s.known[h]; c != nil {
+		return c, nil
 	}
-	return s.known[h], nil
-}
-
-// prepare does what prepared does, for a step that is not asked for again.
-func (s *solver) prepare(h float64) (markov.Chain, error) {
 	in, err := s.options.integrator(s.method, h)
 	if err != nil {
 		return nil, err
 	}
-	return s.Prepare(in)
+	c, err := s.Prepare(in)
+	if err == nil && keep {
+		s.known[h] = c
+	}
+	return c, err
 }
 
 // integrator makes an integrator for the problem at step h. What it adapts in the course of a
@@ -70,7 +67,7 @@ func (s *solver) at(ctx context.Context, m minibatch.Scheme,
 	if err := ctx.Err(); err != nil || known && m.Whole() {
 		return at, err
 	}
-	p, err := s.prepared(h)
+	p, err := s.prepared(h, true)
 	if err != nil {
 		return at, err
 	}

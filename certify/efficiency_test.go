@@ -114,7 +114,7 @@ func (r run) chain(t testing.TB) answering {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := newSolver(&o, e, r.integrator).prepared(r.h)
+	found, err := newSolver(&o, e, r.integrator).prepared(r.h, true)
 	if err != nil {
 		t.Fatal(err)
 	}
