@@ -29,9 +29,9 @@ func newSolver(o *Options, e markov.Engine, m integrators.Integrator) *solver {
 	return &solver{e, o, m, make(map[float64]markov.Chain), make(map[float64]markov.Point)}
 }
 
-// prepared returns the integrator at a step, taken apart by the engine, and keeps it if the step may
-// be asked for again. An error says that the integrator does not fit the problem or that another
-// process failed.
+// prepared returns the integrator at a step, taken apart by the engine, and keeps it if the step
+// may be asked for again. An error says that the integrator does not fit the problem or that
+// another process failed.
 func (s *solver) prepared(h float64, keep bool) (markov.Chain, error) {
 	if c := s.known[h]; c != nil {
 		return c, nil

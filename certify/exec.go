@@ -244,7 +244,7 @@ type wireTerm struct {
 
 // Steps moves phase-space vectors (θ, r, auxiliary variables), each by a step with
 // normals of its own. It asks the child for all steps at once, but for those that are
-// the same. A step that takes several batches has a probe.ForceList for its force.
+// the same. Of a step that takes several batches probe.Forces has the forces.
 func (e *externalStep) Steps(z [][]float64, f integrators.Force, xi [][]float64) {
 	g := e.sampler.hello
 	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim,
@@ -313,11 +313,7 @@ func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 
 // wire returns the forces of a step in the protocol: one for each batch that it takes.
 func wire(f integrators.Force) (out []wireForce) {
-	all, many := f.(probe.ForceList)
-	if !many {
-		all = probe.ForceList{f}
-	}
-	for _, f := range all {
+	for _, f := range probe.Forces(f) {
 		var w wireForce
 		if affine, ok := f.(*integrators.Affine); ok {
 			w.Shift = affine.Shift

@@ -18,20 +18,24 @@ func BatchesTaken(kernel integrators.Stepper) int {
 	return 1
 }
 
-// ForceList holds the forces of a kernel that takes several batches. No such kernel
+// forceList holds the forces of a kernel that takes several batches. No such kernel
 // asks the list itself for a gradient.
-type ForceList []integrators.Force
+type forceList []integrators.Force
 
 // Gradient stores that of the first force in g.
-func (s ForceList) Gradient(g, theta []float64) { s[0].Gradient(g, theta) }
+func (s forceList) Gradient(g, theta []float64) { s[0].Gradient(g, theta) }
 
-// Members are the affine forces of a step, in the order in which it takes them.
-func Members(f integrators.Force) []*integrators.Affine {
-	if one, ok := f.(*integrators.Affine); ok {
-		return []*integrators.Affine{one}
+// Forces are those of a step, in the order in which it takes them: of most a single one.
+func Forces(f integrators.Force) []integrators.Force {
+	if list, ok := f.(forceList); ok {
+		return list
 	}
-	var out []*integrators.Affine
-	for _, m := range f.(ForceList) {
+	return []integrators.Force{f}
+}
+
+// Members are the forces of a step, which are affine.
+func Members(f integrators.Force) (out []*integrators.Affine) {
+	for _, m := range Forces(f) {
 		out = append(out, m.(*integrators.Affine))
 	}
 	return out
@@ -41,7 +45,8 @@ func Members(f integrators.Force) []*integrators.Affine {
 const MaxLists = 4096
 
 // Lists returns all lists of a number of forces, the last one changing first: for length 1
-// the forces themselves, else values of type ForceList. More than MaxLists are a usage error.
+// the forces themselves, else a force for each list, of which Forces returns it. More than
+// MaxLists are a usage error.
 func Lists[F integrators.Force](forces []F, length int) ([]integrators.Force, error) {
 	if all := math.Pow(float64(len(forces)), float64(length)); all > MaxLists {
 		return nil, usage.Errorf("a step takes %d of K = %d batches, in %.4g ways: want at most "+
@@ -50,7 +55,7 @@ func Lists[F integrators.Force](forces []F, length int) ([]integrators.Force, er
 	var out []integrators.Force
 	// A list of one force is that force.
 	for _, list := range combin.Cartesian(slices.Repeat([]int{len(forces)}, length)) {
-		var taken ForceList
+		var taken forceList
 		for _, i := range list {
 			taken = append(taken, forces[i])
 		}
