@@ -219,9 +219,15 @@ func parseObjects(text []byte) (records []map[string]string, err error) {
 // infinite, which JSON cannot say.
 func parseCells(r Run, records []map[string]string, columns []table.Column) (*table.Table, error) {
 	// The first mistake of a record ends it; the cases after it are passed over.
-	t := table.New(columns...)
+	t, first := table.New(columns...), make(map[[3]string]int)
 	for i, rec := range records {
 		c, err := parseCell(rec)
+		// Of two results of one cell, such as in two files put together, neither would count.
+		at := [3]string{rec["experiment"], c.split, c.key}
+		if n := first[at]; err == nil && c.key != "" && n > 0 {
+			err = usage.Errorf("has the experiment, split and key of cell %d: want each cell once", n)
+		}
+		first[at] = i + 1
 		values := make(map[string]any)
 		for _, column := range columns {
 			switch text := rec[column.Name]; {

@@ -289,3 +289,25 @@ func TestCellsWithoutADistanceAreNoted(t *testing.T) {
 		t.Errorf("%v, %+v: want a note of the row without a distance", err, r)
 	}
 }
+
+// Of two rows of one cell the gate would take one, whatever the other says.
+func TestACellThatOccursTwiceIsRefused(t *testing.T) {
+	once := splitsOf(0.1, 0.12)
+	twice := once + cellLine(1, 0.9, true)
+	for _, runs := range [][2]string{{once, twice}, {twice, once}} {
+		_, err := Compare(Run{"old", []byte(runs[0])}, Run{"new", []byte(runs[1])}, Options{})
+		var u *usage.Error
+		if !errors.As(err, &u) || !strings.Contains(err.Error(), "cell 3: has the experiment, split and key of cell 2") {
+			t.Errorf("%v, want a usage error that names both cells", err)
+		}
+	}
+}
+
+// Splits that the old run lacks are not compared, whatever they are, and said to be there.
+func TestFurtherSplitsAreNoted(t *testing.T) {
+	r := compared(t, splitsOf(0.1), splitsOf(0.1, 0.9, 0.9), Options{})
+	const want = "2 rows of the new run are not in the old one"
+	if r.Err() != nil || len(r.Notes) != 1 || r.Notes[0] != want {
+		t.Errorf("%v, notes %q; want none and %q", r.Err(), r.Notes, want)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"hambench/bench/table"
@@ -90,15 +91,29 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Kind: kindCertify}
+	r, apart := &Report{Kind: kindCertify}, 0
 	r.join(old, now, quantity, func(where string, was, is *table.Table) {
 		if is.Len() == 0 {
 			r.moved(where, "row", "present", "missing", "every old row must be in the new run")
 			return
 		}
 		a, b := was.Rows()[0].Source.(observed), is.Rows()[0].Source.(observed)
+		if !slices.ContainsFunc(a.row.Steps, func(h float64) bool {
+			return slices.Contains(b.row.Steps, h)
+		}) {
+			apart++
+		}
 		r.compareObservable(where, a, b, o)
 	})
+	if slices.ContainsFunc(old.Rows(), func(row table.Row) bool {
+		return !reflect.DeepEqual(row.Source.(observed).row.Answers, certify.Answers{})
+	}) {
+		r.note("what --budget, --stability, --distance and --energy add to rows is not compared")
+	}
+	if apart > 0 {
+		r.note("%d of %d have no step in both runs: their errors are not compared", apart,
+			r.Compared)
+	}
 	return r, nil
 }
 

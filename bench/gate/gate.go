@@ -171,14 +171,14 @@ func (r *Report) note(format string, args ...any) {
 
 // join has the rows of the old run compared with those of the new one that have the same
 // values in the columns, of which the new run may have none: compare then gets a table without
-// rows, and decides what that means. What only the new run has is noted, since a new integrator
-// is no regression.
+// rows, and decides what that means. What only the new run has, such as a further split of a
+// cell, is noted, since a new integrator is no regression.
 func (r *Report) join(old, now *table.Table, columns []table.Column,
 	compare func(where string, old, now *table.Table)) {
 	added := 0
 	for _, p := range table.Join(old, now, namesOf(columns)...) {
+		added += max(0, p.Right.Len()-p.Left.Len())
 		if p.Left.Len() == 0 {
-			added++
 			continue
 		}
 		r.Compared++

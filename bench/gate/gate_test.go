@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -246,5 +247,44 @@ func TestHolmStepsDown(t *testing.T) {
 		if got, _ := holm(c.p, 0.05); !slices.Equal(got, c.want) {
 			t.Errorf("%v: %v rejected, want %v", c.p, got, c.want)
 		}
+	}
+}
+
+// Errors are compared step by step, and other answers than errors not at all: the report says so.
+func TestWhatIsNotComparedOfCertifyIsNoted(t *testing.T) {
+	_, old := baseline(t)
+	var rows []certify.Row
+	if err := json.Unmarshal(old, &rows); err != nil {
+		t.Fatal(err)
+	}
+	// report compares the rows before and after a change of the first.
+	report := func(change func(*certify.Row)) *Report {
+		before, err := json.Marshal(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&rows[0])
+		after, err := json.Marshal(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return compared(t, string(before), string(after), Options{})
+	}
+	r := report(func(row *certify.Row) {
+		for j := range row.Steps {
+			row.Steps[j] *= 1.01
+		}
+	})
+	n := len(rows[0].Observables)
+	want := fmt.Sprintf("%d of %d have no step in both runs: their errors are not compared", n, r.Compared)
+	if r.Err() != nil || !slices.Equal(r.Notes, []string{want}) {
+		t.Errorf("%v, notes %q; want none and %q", r.Err(), r.Notes, want)
+	}
+	stable := certify.Number(1)
+	rows[0].StableStep = &stable
+	r = report(func(row *certify.Row) { *row.StableStep = 0.5 })
+	want = "what --budget, --stability, --distance and --energy add to rows is not compared"
+	if r.Err() != nil || !slices.Equal(r.Notes, []string{want}) {
+		t.Errorf("%v, notes %q; want none and %q", r.Err(), r.Notes, want)
 	}
 }
