@@ -108,7 +108,7 @@ func TestWrongCellsAreUsageErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`data = "teacher-reg", step = 0.005, model = "tree"`:  `mine.toml:1: fix.model: unknown model "tree"`,
 		`data = "teacher-reg", step = 0.005, model = "toy"`:   `model "toy" wants targets without features`,
-		`data = "teacher-reg"`:                                "cell with step h = 0: want a finite number > 0",
+		`data = "teacher-reg"`:                                "no step: want step = … in [vary] or [fix]",
 		`data = "teacher-reg", step = 0.005, friction = -1`:   "fix.friction: is -1: want a number > 0",
 		`data = "teacher-reg", step = 0.005, observe = "all"`: `unknown observe "all"`,
 		`data = "teacher-reg", step = 0.005, thin = 0`:        "fix.thin: is 0: want a whole number from 1",

@@ -439,6 +439,11 @@ func (x *expansion) add(s draft, last string) {
 // Names that do not go together, such as an integrator and an estimator, are looked up as the
 // chain will.
 func (x *expansion) cell(s draft, last string) Job {
+	for _, key := range []string{"integrator", "step"} {
+		if x.grid[key].values == nil && s.Observe.recording().chains > 0 {
+			x.failWhole("no %s: want %s = … in [vary] or [fix]", key, key)
+		}
+	}
 	p, err := newProblem(x.Data, x.Models, s)
 	x.fail(err, "hidden", "model")
 	if p.TrainRows > 0 && s.Batches > p.TrainRows {

@@ -25,7 +25,7 @@ type Job struct {
 }
 
 // String returns a name of the job for people.
-// It does not tell cells apart that differ in other settings; messages add the key.
+// A cell's ends with its key, since cells that differ in seed alone have one text.
 func (j Job) String() string {
 	switch j.Kind {
 	case store.Reference:
@@ -33,7 +33,7 @@ func (j Job) String() string {
 	case store.Exact:
 		return j.Exact.String()
 	}
-	return j.Cell.String()
+	return fmt.Sprintf("%v %.12s", j.Cell, j.Key)
 }
 
 // Jobs returns the jobs of the plans, each once, in the plans' order. A reference comes

@@ -244,9 +244,6 @@ func (s *session) tally(k store.Kind) *Tally {
 func (s *session) newTask(j Job) *task {
 	t := &task{name: j.String(), first: j.Kind == store.Reference, cost: s.cost(j), width: 1,
 		vague: models.External(j.Cell.Model) || models.External(j.Spec.Model)}
-	if j.Kind == store.Result {
-		t.name += " " + j.Key[:12]
-	}
 	computed := false
 	t.run = func(ctx context.Context) error {
 		// A cell and its reference have different keys, but kinds share the folder of leases.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,8 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"precision":                 {`friction = 5`, `precision = "half"`, `mine.toml:18: fix.precision: unknown precision "half": want one of float32, float64`},
 		"10 million cells":          {`step       = "0.01 .. 0.02"`, `step = "1e-9 .. 1e9 by 1.6"` + "\nsplits = 1000\nnl = [1,2,3,4,5,6,7,8,9,10]\nseed = [1,2,3,4,5,6,7,8,9,10]", `mine.toml:12: vary.data: the grid has more than 100000 cells: want fewer`},
 		"no data":                   {`data       = ["linear", "own"]`, ``, `mine.toml:1: no data: want data = "…" or a list of them`},
+		"no integrator":             {`integrator = ["leapfrog", "ubu"]`, ``, `mine.toml:1: no integrator: want integrator = … in [vary] or [fix]`},
+		"no step":                   {`step       = "0.01 .. 0.02"`, ``, `mine.toml:1: no step: want step = … in [vary] or [fix]`},
 		"file missing":              {`file   = "own.csv"`, `file   = "none.csv"`, `mine.toml:5: data.own.file: data set "own": open none.csv: no such file or directory`},
 		"column missing":            {`target = "y"`, `target = "z"`, `mine.toml:5: data.own.file: data set "own": own.csv: line 2: no column is called "z": want one of x, y`},
 		"text in a column":          {`file   = "own.csv"`, `file   = "text.csv"`, `text.csv: line 3: column 1 ("x"): "two" is not a number`},
@@ -388,6 +391,17 @@ burn = 10
 		if code, _, stderr := call(t, "run", "short.toml", "--out", "out", flag); code != exitOK {
 			t.Errorf("%s: exit code %d, %s", flag, code, stderr)
 		}
+	}
+}
+
+// Jobs that are missing are told apart, whatever they differ in.
+func TestMissingJobsHaveNamesOfTheirOwn(t *testing.T) {
+	inFolder(t, map[string]string{"tiny.toml": tiny})
+	_, stdout, stderr := call(t, "run", "tiny.toml", "--out", "out", "--check", "--repeat", "2")
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	slices.Sort(lines)
+	if n := len(slices.Compact(lines)); n != 9 {
+		t.Errorf("%d lines that differ, %s%s: want one for each of 8 jobs, and their number", n, stdout, stderr)
 	}
 }
 
