@@ -120,7 +120,7 @@ type Report struct {
 	Copied string `json:"copied,omitempty"`
 	// Joint has the worst correlation, and the worst direction's scale and shape.
 	Joint []Joint `json:"joint,omitempty"`
-	// Power is left out if a side has too few effective draws.
+	// Power is empty if a side has too few effective draws.
 	Power []Power `json:"power"`
 	// PerGradients is the median effective size of the draws for each 1000 gradients; 0 if the
 	// draws do not say what they cost.
@@ -286,7 +286,7 @@ const (
 // a number that is not finite, with one chain twice, or with a column that varies in the draws
 // only are usage errors.
 func Sides(reference, draws Side) (Report, error) {
-	var r Report
+	r := Report{Columns: []Column{}, Power: []Power{}} // lists in JSON, too
 	ref, own, err := r.match(reference, draws)
 	if err != nil {
 		return r, err
@@ -710,7 +710,7 @@ func (r *Report) conclude(confined string) {
 		r.Verdict, r.Why = Refused, strings.Join(why, "; ")
 	case few != nil:
 		r.Verdict, r.Why = Undecided, few[0]
-		r.Power = nil // its standard errors are as little known
+		r.Power = []Power{} // its standard errors are as little known
 	case confined != "":
 		r.Verdict, r.Why = Undecided, confined
 	case stray != nil:

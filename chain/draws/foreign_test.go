@@ -29,6 +29,8 @@ func TestFilesOfOtherProgramsAreReadOrRefused(t *testing.T) {
 		{"real.csv", "sample,a\n0.5,1\n2,2\n", "sample a", "", 1},
 		{"falls.csv", "draw,a\n3,1\n2,2\n", "draw a", "", 1},
 		{"by_chain.csv", "chain,draw,a\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n", "a", "", 2},
+		{"mark.jsonl", "\ufeff{\"a\":1}\n{\"a\":2}\n", "a", "", 1},
+		{"mark.json", "\ufeff[{\"a\":[1,2]}]", "a", "", 1},
 		{"real.jsonl", "{\"sample\":0.5,\"a\":1}\n{\"sample\":2,\"a\":2}\n", "a sample", "", 1},
 		{"none.csv", "0.31,-1.2\n0.5,1\n0.6,2\n", "", "the names of all columns are numbers, as 0.31: is there no header?", 0},
 		{"gz.csv", "\x1f\x8b\x08\x00", "", "no text: want CSV, JSONL", 0},

@@ -2,6 +2,7 @@ package draws
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/csv"
@@ -193,6 +194,9 @@ func (b *builder) chain(name string) [][]float64 {
 	return b.side.Chains[c]
 }
 
+// mark is the byte order mark with which some programs begin a text.
+const mark = '\ufeff'
+
 // readCSV reads a CSV file, of Stan too: lines that begin with # are comments, and rows before that
 // of the end of Stan's adaptation are its warm-up. A file without a column chain is one chain, of
 // the name "".
@@ -202,7 +206,7 @@ func readCSV(file string, want []string) (compare.Side, error) {
 	if err != nil {
 		return b.side, err
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark
+	text = bytes.TrimPrefix(text, []byte(string(mark)))
 	if bytes.ContainsFunc(text[:min(len(text), 512)], func(c rune) bool {
 		return unicode.IsControl(c) && !unicode.IsSpace(c)
 	}) {
@@ -342,7 +346,11 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 	}
 	defer in.Close()
 	places := make(map[string]int)
-	d := json.NewDecoder(in)
+	text := bufio.NewReader(in)
+	if c, _, err := text.ReadRune(); err == nil && c != mark {
+		_ = text.UnreadRune() // which was just read
+	}
+	d := json.NewDecoder(text)
 	for line := 1; ; line++ {
 		var object map[string]any
 		if err := d.Decode(&object); err == io.EOF {
@@ -422,7 +430,7 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 		}
 	}
 	var chains []map[string][]*float64 // each by the names of its columns; nil is a null
-	if err := json.Unmarshal(text, &chains); err != nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte(string(mark))), &chains); err != nil {
 		return side, fmt.Errorf("%w: want a list of chains with a list of numbers a column", err)
 	}
 	for c, chain := range chains {

@@ -307,8 +307,8 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &j); code != exitOK || err != nil || math.Abs(j.PerGradients-1000*j.Draws.Effective/2000) > 1e-9 || len(j.Power) != 3 {
 		t.Errorf("right draws: exit code %d, %v, %s%s", code, err, stdout, stderr)
 	}
-	if code, _, stderr := judge("--reference", "all/m/reference.jsonl", "all/m/few.jsonl"); code != exitUndecided || !strings.Contains(stderr, "1 draws against 400: want at least 20") {
-		t.Errorf("one draw: exit code %d, %s", code, stderr)
+	if code, stdout, stderr := judge("--reference", "all/m/reference.jsonl", "all/m/few.jsonl", "--json"); code != exitUndecided || !strings.Contains(stderr, "1 draws against 400: want at least 20") || !strings.Contains(stdout, `"columns": []`) || !strings.Contains(stdout, `"power": []`) {
+		t.Errorf("one draw: exit code %d, %s%s", code, stdout, stderr)
 	}
 	for _, of := range [][]string{{"--reference", "all/m/reference.jsonl", "all/m/right.jsonl"}, {"--scorecard", "all"}} {
 		if code, stdout, stderr := judge(append(of, "--page", "missing/wide.html")...); code != exitUsage || stdout != "" ||
