@@ -61,15 +61,18 @@ func (j Job) Check() error {
 			return usage.Errorf("--sbatch %q: %s is set by hambench", x, name)
 		}
 	}
-	// Values stand between double quotes on lines of their own in the script.
+	// Values stand between double quotes on lines of their own in the script, where sbatch takes a
+	// backslash from before the next character.
+	const special = "\n\"\\"
 	for _, x := range append([]string{j.Partition, j.Time}, j.Extra...) {
-		if strings.ContainsAny(x, "\n\"") {
-			return usage.Errorf("option of sbatch %q: want neither quotes nor line breaks", x)
+		if strings.ContainsAny(x, special) {
+			return usage.Errorf("option of sbatch %q: want no double quotes, backslashes or line "+
+				"breaks", x)
 		}
 	}
-	if strings.ContainsAny(j.Dir, "\n\"") { // of the logs, which are an option, too
-		return usage.Errorf("folder %q: want neither double quotes nor line breaks in its name",
-			j.Dir)
+	if strings.ContainsAny(j.Dir, special) { // of the logs, which are an option, too
+		return usage.Errorf("folder %q: want no double quotes, backslashes or line breaks in its "+
+			"name", j.Dir)
 	}
 	return nil
 }

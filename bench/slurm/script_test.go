@@ -83,6 +83,8 @@ func TestOptionsThatWouldBreakTheScript(t *testing.T) {
 		"a line break in the time": func(j *Job) { j.Time = "1\n2" },
 		"a line break in the logs": func(j *Job) { j.Dir = "o\ntouch injected #" },
 		"a quote in the logs":      func(j *Job) { j.Dir = `a"b` },
+		"a backslash in the logs":  func(j *Job) { j.Dir = `a\b` }, // which sbatch drops
+		"an escaped end":           func(j *Job) { j.Extra = []string{`--comment=a\`} },
 	} {
 		j := testJob()
 		change(&j)
