@@ -21,6 +21,8 @@ import (
 type Profile struct {
 	Name  string // of the part that is laid over the rest of a file; "" is the file as it is
 	About string
+	// Only are the ids of the built-in studies that Studies returns; all if there are none.
+	Only []string `toml:"-"`
 	// Splits is the number of splits, for studies that state any. Precision is
 	// that of network gradients, references included, for studies that do not
 	// compare precisions.
@@ -50,14 +52,24 @@ func LookupProfile(name string) (Profile, error) {
 	return usage.Lookup("profile", name, Profiles(), func(p Profile) string { return p.Name })
 }
 
-// Studies returns every built-in study in a profile, the paper's in its order and
+// Studies returns the built-in studies in a profile, the paper's in its order and
 // then ours, on data sets and models of the given registries. Data sets that are
-// unavailable are replaced by those that stand in for them.
+// unavailable are replaced by those that stand in for them. Those that Profile.Only leaves out
+// are not expanded, since a change may be too much for them alone; an unknown id is a usage error.
 // A profile that no file has, such as one of a program's own, is laid over the file as it is.
 func Studies(p Profile, data datasets.Registry, all models.Registry,
 	unavailable ...string) ([]Study, error) {
 	var out []Study
-	for _, id := range collection().Studies {
+	known := collection().Studies
+	for _, id := range p.Only {
+		if !slices.Contains(known, id) {
+			return nil, usage.Unknown("study", id, known)
+		}
+	}
+	for _, id := range known {
+		if p.Only != nil && !slices.Contains(p.Only, id) {
+			continue
+		}
 		f, err := Load(id, Parts{Data: data, Models: all})
 		if err != nil {
 			return nil, err

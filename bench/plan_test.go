@@ -22,11 +22,10 @@ var testKeys = &Keys{Source: models.NewSource(nil, &datasets.Resolver{Offline: t
 // resolved gives some quick studies on built-in data their keys.
 func resolved(t *testing.T, label string, on []string, ids ...string) []Plan {
 	t.Helper()
-	some, err := Select(studies(t, profile(t, "quick"), "ionosphere"), ids...)
+	p := profile(t, "quick")
+	p.Only = ids
+	some, err := Restrict(studies(t, p, "ionosphere"), on...)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if some, err = Restrict(some, on...); err != nil {
 		t.Fatal(err)
 	}
 	plans, err := testKeys.Resolve(context.Background(), label, some, "ionosphere")

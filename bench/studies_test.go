@@ -54,11 +54,8 @@ func studies(t *testing.T, p Profile, unavailable ...string) []Study {
 
 func study(t *testing.T, p Profile, id string) Study {
 	t.Helper()
-	one, err := Select(studies(t, p), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return one[0]
+	p.Only = []string{id}
+	return studies(t, p)[0]
 }
 
 // numbered is a small cell that is numbered by its seed.
@@ -333,11 +330,9 @@ func TestCellsCarryTheirBatchSize(t *testing.T) {
 
 func TestTeachersReplaceUnavailableSets(t *testing.T) {
 	names := func(unavailable ...string) (names []string) {
-		one, err := Select(studies(t, profile(t, "quick"), unavailable...), "methods")
-		if err != nil {
-			t.Fatal(err)
-		}
-		everyCell(one[0], func(c Cell) {
+		p := profile(t, "quick")
+		p.Only = []string{"methods"}
+		everyCell(studies(t, p, unavailable...)[0], func(c Cell) {
 			if !slices.Contains(names, c.Dataset) {
 				names = append(names, c.Dataset)
 			}
@@ -367,14 +362,19 @@ func TestTooManyCellsAreRefusedAtOnce(t *testing.T) {
 	if took := time.Since(start); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "more than 100000 cells") || took > 8*time.Second {
 		t.Errorf("%v after %s: want a usage error at once", err, took)
 	}
+	// What is too much for one study is none of the others' business.
+	p.Splits, p.Only = 1000, []string{"toy"}
+	if s := studies(t, p); len(s) != 1 || s[0].ID != "toy" {
+		t.Errorf("%d studies: want toy alone", len(s))
+	}
 }
 
 func TestUnknownNamesAreUsageErrors(t *testing.T) {
 	if _, err := LookupProfile("quik"); err == nil {
 		t.Error("LookupProfile(quik): no error")
 	}
-	if _, err := Select(studies(t, profile(t, "quick")), "methds"); err == nil {
-		t.Error("Select(methds): no error")
+	if _, err := Studies(Profile{Only: []string{"methds"}}, datasets.Builtin(), models.Builtin()); !errors.As(err, new(*usage.Error)) {
+		t.Errorf("Studies of methds: %v, want a usage error", err)
 	}
 }
 
@@ -410,7 +410,7 @@ func TestLaterStudies(t *testing.T) {
 		if len(s.Cells)+len(s.Exact) == 0 || slices.ContainsFunc(s.Exact, func(j ExactJob) bool { return j.Purpose != id }) {
 			t.Errorf("%s: %d cells, exact jobs %+v", id, len(s.Cells), s.Exact)
 		}
-		if _, err := Select(studies(t, Profile{}), id); err == nil {
+		if _, err := Studies(Profile{Only: []string{id}}, datasets.Builtin(), models.Builtin()); err == nil {
 			t.Errorf("%s is one of the studies of reproduce", id)
 		}
 	}

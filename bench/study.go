@@ -89,23 +89,6 @@ type ReferenceJob struct {
 	Spec oracle.Spec `json:"spec"`
 }
 
-// Select returns the studies with the given ids, in the order of studies, or
-// all of them if no ids are given. An unknown id is a usage error.
-// The studies are not copied.
-func Select(studies []Study, ids ...string) ([]Study, error) {
-	known := distinct.Of(studies, func(s Study) string { return s.ID })
-	for _, id := range ids {
-		if !slices.Contains(known, id) {
-			return nil, usage.Unknown("study", id, known)
-		}
-	}
-	if len(ids) == 0 {
-		return studies, nil
-	}
-	return slices.DeleteFunc(slices.Clone(studies),
-		func(s Study) bool { return !slices.Contains(ids, s.ID) }), nil
-}
-
 // Restrict returns the studies with only the cells on the named data sets, less
 // the studies that lose all their cells; without names it changes nothing. A study
 // that never had cells stays. A name that no study uses is a usage error.

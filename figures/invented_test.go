@@ -74,14 +74,12 @@ func plan(t testing.TB, profile, id string, unavailable ...string) bench.Plan {
 		if err != nil {
 			return nil, err
 		}
+		p.Only = []string{id}
 		return bench.Studies(p, datasets.Builtin(), models.Builtin(), unavailable...)
 	}
-	made, _ := studiesOf.LoadOrStore(fmt.Sprint(profile, unavailable), sync.OnceValues(load))
+	made, _ := studiesOf.LoadOrStore(fmt.Sprint(profile, id, unavailable), sync.OnceValues(load))
 	studies, err := made.(func() ([]bench.Study, error))()
 	if err != nil {
-		t.Fatal(err)
-	}
-	if studies, err = bench.Select(studies, id); err != nil {
 		t.Fatal(err)
 	}
 	return planOf(t, studies[0], unavailable...)

@@ -25,11 +25,9 @@ func storedWithData(t *testing.T, ids ...string) (out string, cells int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	profile.Only = ids
 	studies, err := bench.Studies(profile, datasets.Builtin(), models.Builtin())
 	if err != nil {
-		t.Fatal(err)
-	}
-	if studies, err = bench.Select(studies, ids...); err != nil {
 		t.Fatal(err)
 	}
 	if studies, err = bench.Restrict(studies, "boston"); err != nil {

@@ -168,12 +168,10 @@ func (f *selection) studies(unavailable ...string) ([]bench.Study, error) {
 		studies = make([]bench.Study, 1)
 		studies[0], err = f.study.Study(profile, unavailable...)
 	} else {
+		profile.Only = f.only
 		studies, err = bench.Studies(profile, f.Data, f.Models, unavailable...)
 	}
 	if err != nil {
-		return nil, err
-	}
-	if studies, err = bench.Select(studies, f.only...); err != nil {
 		return nil, err
 	}
 	if slices.Contains(f.on, "") {

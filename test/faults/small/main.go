@@ -140,11 +140,9 @@ func (o options) plans(ctx context.Context, source *models.Source) ([]bench.Plan
 	if err != nil {
 		return nil, err
 	}
+	profile.Only = ids
 	all, err := bench.Studies(profile, source.Datasets(), source.Models(), unavailable...)
 	if err != nil {
-		return nil, err
-	}
-	if all, err = bench.Select(all, ids...); err != nil {
 		return nil, err
 	}
 	if all, err = bench.Restrict(all, on...); err != nil {
