@@ -101,8 +101,12 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	}
 	missing, wanted := r.missing()
 	if missing == nil {
-		fmt.Fprintf(r.stdout, "nothing is missing of %d jobs in %s; nothing was submitted: "+
-			"hambench reproduce --figures-only draws\n", wanted, r.Store.Dir())
+		var words []string // of a worker, which draws the same
+		for _, word := range r.Command[1:] {
+			words = append(words, slurm.Quote(word))
+		}
+		fmt.Fprintf(r.stdout, "nothing is missing of %d jobs in %s; nothing was submitted; draw "+
+			"it by: hambench %s --figures-only\n", wanted, r.Store.Dir(), strings.Join(words, " "))
 		return nil
 	}
 	script, err := r.Write()

@@ -86,6 +86,19 @@ func TestSlurmDryRunWritesAScriptThatWorks(t *testing.T) {
 	}
 }
 
+// What a complete run says of drawing can be typed, for a study of one's own, too.
+func TestSlurmSaysHowACompleteRunIsDrawn(t *testing.T) {
+	inFolder(t, map[string]string{"tiny.toml": tiny})
+	if code, _, stderr := call(t, "run", "tiny.toml", "--out", "out", "--repeat", "2"); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	_, stdout, _ := call(t, "slurm", "tiny.toml", "--out", "out", "--repeat", "2")
+	_, command, _ := strings.Cut(strings.TrimSpace(stdout), "draw it by: hambench ")
+	if code, _, stderr := call(t, strings.Fields(command)...); code != exitOK || !strings.HasSuffix(command, " --figures-only") {
+		t.Errorf("%s: exit code %d, %s", stdout, code, stderr)
+	}
+}
+
 // Workers of a study get it under a name that they find from anywhere: a built-in one by its name,
 // a file by its path.
 func TestSlurmNamesTheStudyOfWorkers(t *testing.T) {
