@@ -290,6 +290,14 @@ func TestCellsWithoutADistanceAreNoted(t *testing.T) {
 	}
 }
 
+// A byte order mark, with which spreadsheets write CSV, is no part of the first column's name.
+func TestAByteOrderMarkIsPassedOver(t *testing.T) {
+	two := splitsOf(0.1, 0.2)
+	if r := compared(t, two, "\ufeff"+two, Options{}); r.Err() != nil || r.Equal != 1 {
+		t.Errorf("%v, %d equal: want one", r.Err(), r.Equal)
+	}
+}
+
 // Of two rows of one cell the gate would take one, whatever the other says.
 func TestACellThatOccursTwiceIsRefused(t *testing.T) {
 	once := splitsOf(0.1, 0.12)

@@ -239,6 +239,9 @@ func Compare(old, now Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, r := range []*Run{&old, &now} { // as spreadsheets write CSV
+		r.Data = bytes.TrimPrefix(r.Data, []byte("\ufeff"))
+	}
 	a, b, err := both(old, now, kindOf)
 	switch {
 	case err != nil:
