@@ -36,6 +36,9 @@ func TestAScorecardPassesOverWhatIsNoDraws(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, stdout, _ := call(t, "judge", "--scorecard", "card", "--json"); strings.Contains(stdout, ": null") {
+		t.Errorf("lists are null where nothing was tested: %s", stdout)
+	}
 	code, stdout, stderr := call(t, "judge", "--scorecard", "card")
 	for _, row := range []string{"| right.csv | accepted", "| wrong.csv | refused", "| draws.csv | bad input", "has no file whose name begins with reference"} {
 		if !strings.Contains(stdout, row) {

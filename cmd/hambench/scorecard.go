@@ -104,7 +104,8 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 			r, err = judgeFiles(ref, []string{file}, o)
 		}
 		if bad := new(usage.Error); errors.As(err, &bad) {
-			r = compare.Report{Verdict: unreadable, Why: err.Error()}
+			r = compare.Report{Verdict: unreadable, Why: err.Error(),
+				Columns: []compare.Column{}, Power: []compare.Power{}}
 		} else if err != nil {
 			return nil, err
 		}
