@@ -225,7 +225,8 @@ func parseCells(r Run, records []map[string]string, columns []table.Column) (*ta
 		// Of two results of one cell, such as in two files put together, neither would count.
 		at := [3]string{rec["experiment"], c.split, c.key}
 		if n := first[at]; err == nil && c.key != "" && n > 0 {
-			err = usage.Errorf("has the experiment, split and key of cell %d: want each cell once", n)
+			err = usage.Errorf("has the experiment, split and key of cell %d: want each cell "+
+				"once", n)
 		}
 		first[at] = i + 1
 		values := make(map[string]any)
