@@ -18,10 +18,27 @@ import (
 	"hambench/usage"
 )
 
-// purposes are what exact errors may be evidence of.
-var purposes = []string{OfOrders, OfBottleneck, OfInner, OfLargeSteps, OfVariance, OfFriction,
-	OfWeak, OfBatches, OfRows, OfClosedForm, OfEfficiency, OfSMSUBU, OfSVRGUBU, OfQUICSORT,
-	OfEnergy, OfMidpoint, OfPSGLD, OfRegimes, OfCrossing}
+// OfOrders is the purpose of exact errors of which a file states none.
+const OfOrders = "orders"
+
+// purposes are what exact errors may be evidence of, by the words of files.
+var purposes = []string{
+	OfOrders,      // every integrator under every scheme, at steps fit for orders
+	"bottleneck",  // the paper's Figure 1 without noise
+	"inner",       // lietrotter with N_l > 1, at steps fit for orders
+	"large-steps", // up to the step of the paper's toy
+	"variance",    // mt3 with Var(w₂) = 1
+	"friction",    // mt3 under several frictions and masses
+	"weak",        // one step's law: weak orders
+	"batches",     // the exact flow on problems that differ in K alone
+	"rows",        // the exact flow on given rows, cut into K batches
+	"closed-form", // the exact flow on random problems, beside the closed form
+	"efficiency",  // averages at budgets of gradients
+	// The studies of these names: the main figures of later papers, and our own.
+	"sms-ubu", "svrg-ubu", "quicsort", "energy-error", "midpoint-budgets", "psgld-bias",
+	"regimes", // the two laws of mini-batch error, on a family of problems
+	"crossing-orders",
+}
 
 // readExact lists the exact jobs, block by block.
 // Two problems of one name are refused, since figures tell problems apart by their names.

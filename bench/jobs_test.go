@@ -30,7 +30,7 @@ func lines(t *testing.T, s Study, later bool) (list []string, counts [4]int) {
 		list = append(list, prefix+string(b))
 	}
 	for _, j := range s.Exact {
-		if slices.Contains(oldIntegrators, j.Exact.Integrator) && later == (j.Purpose == OfEfficiency) {
+		if slices.Contains(oldIntegrators, j.Exact.Integrator) && later == (j.Purpose == "efficiency") {
 			j.Problem = "" // came later
 			add(2, "exact ", j)
 		}

@@ -51,37 +51,13 @@ type Job struct {
 type ExactJob struct {
 	Key string `json:"key"`
 	// Purpose says what the errors are evidence of, where one study needs
-	// several kinds: OfOrders, OfBottleneck, ….
+	// several kinds: one of purposes.
 	Purpose string `json:"purpose"`
 	// Problem is the name of the problem, without the friction and the masses that the
 	// name of an Exact has; "" in manifests of earlier versions.
 	Problem string `json:"problem,omitempty"`
 	Exact   Exact  `json:"exact"`
 }
-
-// What exact errors are evidence of.
-const (
-	OfOrders     = "orders"      // every integrator under every scheme, at steps fit for orders
-	OfBottleneck = "bottleneck"  // the paper's Figure 1 without noise
-	OfInner      = "inner"       // lietrotter with N_l > 1, at steps fit for orders
-	OfLargeSteps = "large-steps" // up to the step of the paper's toy
-	OfVariance   = "variance"    // mt3 with Var(w₂) = 1
-	OfFriction   = "friction"    // mt3 under several frictions and masses
-	OfWeak       = "weak"        // one step's law: weak orders
-	OfBatches    = "batches"     // the exact flow on problems that differ in K alone
-	OfRows       = "rows"        // the exact flow on given rows, cut into K batches
-	OfClosedForm = "closed-form" // the exact flow on random problems, beside the closed form
-	OfEfficiency = "efficiency"  // averages at budgets of gradients
-	// The studies of these names: the main figures of later papers, and our own.
-	OfSMSUBU   = "sms-ubu"
-	OfSVRGUBU  = "svrg-ubu"
-	OfQUICSORT = "quicsort"
-	OfEnergy   = "energy-error"
-	OfRegimes  = "regimes" // the two laws of mini-batch error, on a family of problems
-	OfMidpoint = "midpoint-budgets"
-	OfPSGLD    = "psgld-bias"
-	OfCrossing = "crossing-orders"
-)
 
 // ReferenceJob is a reference with its key.
 type ReferenceJob struct {

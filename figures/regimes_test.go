@@ -36,9 +36,9 @@ func regimesStudy(t *testing.T) (bench.Plan, memory) {
 	text := json.RawMessage(`{"kind":"gaussian","friction":1,"batches":[{"precision":[[3]],"shift":[0]},{"precision":[[5]],"shift":[0]}]}`)
 	p := planOf(t, bench.Study{ID: "regimes", Title: "Laws", Cells: jobs(cells...), Figure: &bench.FigureSpec{Kind: "regimes"},
 		Exact: []bench.ExactJob{
-			{Purpose: bench.OfRegimes, Exact: bench.Exact{Name: "a", Problem: text, Integrator: "exact", Inner: 1}},
-			{Purpose: bench.OfRegimes, Exact: bench.Exact{Name: "b", Problem: text, Integrator: "exact", Inner: 1}},
-			{Purpose: bench.OfRegimes, Exact: bench.Exact{Name: "c", Problem: text, Integrator: "exact", Inner: 1}},
+			{Purpose: "regimes", Exact: bench.Exact{Name: "a", Problem: text, Integrator: "exact", Inner: 1}},
+			{Purpose: "regimes", Exact: bench.Exact{Name: "b", Problem: text, Integrator: "exact", Inner: 1}},
+			{Purpose: "regimes", Exact: bench.Exact{Name: "c", Problem: text, Integrator: "exact", Inner: 1}},
 		}})
 	m := stored(p.Cells, func(c bench.Cell) (float64, bool) {
 		switch { // the floor is 0.09, heat goes with η/C
@@ -198,8 +198,8 @@ func TestAStudyOfChainsDecidesItsClaims(t *testing.T) {
 		cells = append(cells, c)
 	}
 	text := json.RawMessage(`{"kind":"crossing","friction":1,"batches":[{"slope":1,"precision":1}]}`)
-	p := planOf(t, bench.Study{ID: bench.OfCrossing, Title: "Valleys", Cells: jobs(cells...), Figure: &bench.FigureSpec{Panels: []string{"integrator"}, X: "step", Lines: []string{"scheme"}, Y: "distance"},
-		Exact: []bench.ExactJob{{Purpose: bench.OfCrossing, Exact: bench.Exact{Name: "s = 1", Problem: text, Integrator: "leapfrog", Inner: 1}}}})
+	p := planOf(t, bench.Study{ID: "crossing-orders", Title: "Valleys", Cells: jobs(cells...), Figure: &bench.FigureSpec{Panels: []string{"integrator"}, X: "step", Lines: []string{"scheme"}, Y: "distance"},
+		Exact: []bench.ExactJob{{Purpose: "crossing-orders", Exact: bench.Exact{Name: "s = 1", Problem: text, Integrator: "leapfrog", Inner: 1}}}})
 	m := stored(p.Cells, func(bench.Cell) (float64, bool) { return 0.1, true })
 	m.rows = map[string][]certify.Row{p.Exact[0].Key: {{Problem: "s = 1", Integrator: "leapfrog", Inner: 1, Scheme: "reshuffle", Steps: []float64{0.01},
 		Observables: []certify.Observable{{Name: "theta1^2", Errors: []certify.Number{certify.Number(math.NaN())}, Resolution: []certify.Number{certify.Number(math.Inf(1))}, Verdict: certify.Alone}}}}}

@@ -93,16 +93,16 @@ func absent(purpose string) func(*invented) {
 
 func fewBatches(in *invented) {
 	in.drop = func(x exactError) bool {
-		return x.Purpose == bench.OfBatches && (x.Problem == "K = 8" || x.Problem == "K = 14")
+		return x.Purpose == "batches" && (x.Problem == "K = 8" || x.Problem == "K = 14")
 	}
 }
 
 func fewCuts(in *invented) {
-	in.drop = func(x exactError) bool { return x.Purpose == bench.OfRows && x.Problem > "3" }
+	in.drop = func(x exactError) bool { return x.Purpose == "rows" && x.Problem > "3" }
 }
 
 func fewForms(in *invented) {
-	in.drop = func(x exactError) bool { return x.Purpose == bench.OfClosedForm && x.Problem > "random 2" }
+	in.drop = func(x exactError) bool { return x.Purpose == "closed-form" && x.Problem > "random 2" }
 }
 
 // withErrors changes the errors of an integrator at the smallest step.
@@ -173,10 +173,10 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"order-mt3", "order 2", withOrder("mt3", "full", 2), ""},
 		{"order-mt3", "an order that is not known", unfittedOf("mt3"), NotDecided},
 		{"weak-orders", "lietrotter of weak order 1", func(in *invented) { in.weak["lietrotter"] = 1 }, ""},
-		{"weak-orders", "no one-step laws", absent(bench.OfWeak), NotDecided},
+		{"weak-orders", "no one-step laws", absent("weak"), NotDecided},
 		{"weak-orders", "none of lietrotter", func(in *invented) { delete(in.weak, "lietrotter") }, NotDecided},
 		{"mt3-variance", "order 3 with either variance", withOrder(reading, "full", 3), ""},
-		{"mt3-variance", "no row of the variant", absent(bench.OfVariance), NotDecided},
+		{"mt3-variance", "no row of the variant", absent("variance"), NotDecided},
 		{"quasi-symplectic", "a step that is not symplectic as C → 0", func(in *invented) { in.symplectic = false }, ""},
 		{"quasi-symplectic", "no probes", func(in *invented) { in.noMethods = true }, NotDecided},
 		{"quasi-symplectic-better", "euler and rk2 better than all", func(in *invented) {
@@ -192,7 +192,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"quasi-symplectic-better", "no exact errors", absent(bench.OfOrders), NotDecided},
 		{"higher-order-better", "leapfrog exact", withErrors("leapfrog", times(0)), ""},
 		{"higher-order-better", "mt3 gains nothing", func(in *invented) { in.ratio = func(string, float64) float64 { return 1 } }, ""},
-		{"higher-order-better", "no exact errors", absent(bench.OfBottleneck), NotDecided},
+		{"higher-order-better", "no exact errors", absent("bottleneck"), NotDecided},
 		{"leapfrog-position", "order 1 in θ", withOrder("leapfrog", "full", 1), ""},
 		{"leapfrog-position", "an order that is not known", unfitted(func(f fitOf) bool { return f.observable == "theta.cov" }), NotDecided},
 		{"leapfrog-competes", "15 σ worse", off(ofMethod("leapfrog"), 15), ""},
@@ -225,12 +225,12 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		{"cyclic-order", "an order that is not known", unfitted(func(f fitOf) bool { return f.Scheme == "cyclic" }), NotDecided},
 		{"toy-law", "a right law under mini-batches", func(in *invented) { in.toy["replacement"] = 0 }, ""},
 		{"toy-law", "a wrong law with the full batch", func(in *invented) { in.toy["full"] = 0.1 }, ""},
-		{"toy-law", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
+		{"toy-law", "no exact errors", absent("large-steps"), NotDecided},
 		{"toy-order", "order 2 in random orders", withOrder("exact", "reshuffle", 2), ""},
 		{"toy-order", "an order that is not known", unfitted(func(f fitOf) bool { return f.Problem == "toy" }), NotDecided},
 		{"bottleneck-exact", "mt3 gains with mini-batches", func(in *invented) { in.ratio = func(_ string, h float64) float64 { return h } }, ""},
 		{"bottleneck-exact", "mt3 gains nothing with the full batch", func(in *invented) { in.ratio = func(string, float64) float64 { return 1 } }, ""},
-		{"bottleneck-exact", "no exact errors", absent(bench.OfBottleneck), NotDecided},
+		{"bottleneck-exact", "no exact errors", absent("bottleneck"), NotDecided},
 		{"bottleneck-sampled", "mt3 is better with mini-batches", withDistance(func(c bench.Cell) float64 {
 			return when(c.Integrator == "mt3" && c.Batches > 1 && c.Step == largeStep, -0.18)
 		}), ""},
@@ -254,7 +254,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		}, ""},
 		{"inner-order", "an order that is not known", unfitted(func(f fitOf) bool { return f.Inner == 4 }), NotDecided},
 		{"inner-error-exact", "the same error for all N_l", func(in *invented) { in.large = func(int, string) float64 { return 0.04 } }, ""},
-		{"inner-error-exact", "no exact errors", absent(bench.OfLargeSteps), NotDecided},
+		{"inner-error-exact", "no exact errors", absent("large-steps"), NotDecided},
 		{"inner-error-exact", "no stationary law for the largest N_l", func(in *invented) {
 			in.large = func(inner int, scheme string) float64 {
 				if inner == 8 && scheme == "reshuffle" {
@@ -265,7 +265,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		}, Confirmed},
 		{"inner-error-exact", "none of N_l = 1", func(in *invented) {
 			in.drop = func(x exactError) bool {
-				return x.Purpose == bench.OfLargeSteps && x.Inner == 1 && x.Scheme == "reshuffle"
+				return x.Purpose == "large-steps" && x.Inner == 1 && x.Scheme == "reshuffle"
 			}
 		}, NotDecided},
 		{"inner-fan", "smaller errors for large N_l", withDistance(func(c bench.Cell) float64 { return -0.0025 * float64(c.Inner) }), ""},
@@ -277,7 +277,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 			return 1 - when(inner == 4 && s == "full", 0.7)
 		}), NotDecided},
 		{"inner-sensible", "N_l = 1 alone", func(in *invented) {
-			in.drop = func(x exactError) bool { return x.Purpose == bench.OfEfficiency && x.Inner > 1 }
+			in.drop = func(x exactError) bool { return x.Purpose == "efficiency" && x.Inner > 1 }
 		}, NotDecided},
 		{"mt3-cost", "a tenth of the error", withBest(func(m string, _ int, _ float64, _ string) float64 { return 1 - when(m == "mt3", 0.9) }), ""},
 		{"mt3-cost", "a tenth of it with the full batch", withBest(func(m string, _ int, _ float64, s string) float64 { return 1 - when(m == "mt3" && s == "full", 0.9) }), NotDecided},
@@ -289,7 +289,7 @@ func TestEveryClaimCanBeRefutedAndLeftOpen(t *testing.T) {
 		}), NotDecided},
 		{"friction-efficient", "C = 1 is best everywhere", withBest(func(_ string, _ int, c float64, _ string) float64 { return 1 - when(c == 1, 0.99) }), ""},
 		{"friction-efficient", "C = 10 is bad", withBest(func(_ string, _ int, c float64, _ string) float64 { return 1 + when(c == 10, 3) }), NotDecided},
-		{"friction-efficient", "no exact errors", absent(bench.OfEfficiency), NotDecided},
+		{"friction-efficient", "no exact errors", absent("efficiency"), NotDecided},
 		{"noise-injection", "order 1 in random orders", withOrder("mt3", "reshuffle", 1), ""},
 		{"noise-injection", "no exact errors", absent(bench.OfOrders), NotDecided},
 		{"sghmc-irrelevant", "order 1 in random orders", withOrder("sghmc", "reshuffle", 1), ""},

@@ -384,11 +384,11 @@ func (in *invented) exact() []exactError {
 		}
 		variant := in.row(problem, reading, 1, "full", steps)
 		variant.Integrator, variant.Values = "mt3", map[string]float64{"w2-variance": 1}
-		put(bench.OfVariance, variant)
+		put("variance", variant)
 		for _, c := range []float64{0.5, 2, 5} {
-			add(bench.OfFriction, fmt.Sprintf("%s, C = %g", problem, c), "mt3", 1, "full")
+			add("friction", fmt.Sprintf("%s, C = %g", problem, c), "mt3", 1, "full")
 			if problem == "gaussian" {
-				add(bench.OfFriction, fmt.Sprintf("%s, C = %g, M ≠ I", problem, c), "mt3", 1, "full")
+				add("friction", fmt.Sprintf("%s, C = %g, M ≠ I", problem, c), "mt3", 1, "full")
 			}
 		}
 	}
@@ -400,7 +400,7 @@ func (in *invented) exact() []exactError {
 		}
 	}
 	for name, p := range in.weak {
-		put(bench.OfWeak, fittedRow("gaussian", name, "full", "step.cov", p, map[string]float64{"leapfrog": 3, "lietrotter": 2, "mt3": 1}[name]))
+		put("weak", fittedRow("gaussian", name, "full", "step.cov", p, map[string]float64{"leapfrog": 3, "lietrotter": 2, "mt3": 1}[name]))
 	}
 	for _, k := range []int{2, 4, 8, 14} {
 		problem := fmt.Sprintf("K = %d", k)
@@ -414,25 +414,25 @@ func (in *invented) exact() []exactError {
 			random.Observables[0].Errors = append(random.Observables[0].Errors, certify.Number(in.epoch(float64(k)*h)))
 			drawn.Observables[0].Errors = append(drawn.Observables[0].Errors, 1)
 		}
-		put(bench.OfBatches, random)
-		put(bench.OfBatches, drawn)
+		put("batches", random)
+		put("batches", drawn)
 	}
 	for _, k := range []int{2, 3, 4, 6, 12} {
 		problem := fmt.Sprintf("%d batches of %d", k, 12/k)
-		put(bench.OfRows, fittedRow(problem, "exact", "reshuffle", covariance, 2, in.constant(k*(k-1))))
+		put("rows", fittedRow(problem, "exact", "reshuffle", covariance, 2, in.constant(k*(k-1))))
 	}
 	for i := range 6 {
 		r := fittedRow(fmt.Sprintf("random %d", i+1), "exact", "reshuffle", covariance, in.formOrder, 0.5)
 		r.Observables[0].Uncertainty = certify.Number(in.formUnsure)
 		foresee(&r, in.predicted)
-		put(bench.OfClosedForm, r)
+		put("closed-form", r)
 	}
 	for _, n := range []int{2, 4, 8} {
-		add(bench.OfInner, "gaussian", "lietrotter", n, "full", "reshuffle")
+		add("inner", "gaussian", "lietrotter", n, "full", "reshuffle")
 	}
 	for _, n := range []int{1, 2, 4, 8} {
 		for _, s := range []string{"full", "reshuffle"} {
-			put(bench.OfLargeSteps, plainRow("gaussian", "lietrotter", n, s, []float64{0.4, 0.2, 0.1}, func(h float64) float64 { return in.large(n, s) * h * h / 0.16 }))
+			put("large-steps", plainRow("gaussian", "lietrotter", n, s, []float64{0.4, 0.2, 0.1}, func(h float64) float64 { return in.large(n, s) * h * h / 0.16 }))
 		}
 	}
 	atBudgets := func(problem, integrator string, inner int, friction float64) {
@@ -441,7 +441,7 @@ func (in *invented) exact() []exactError {
 			for _, n := range []float64{1000, 100_000} {
 				r.Budgets = append(r.Budgets, certify.AtBudget{Gradients: n, Best: certify.Number(in.best(integrator, inner, friction, s, n))})
 			}
-			put(bench.OfEfficiency, r)
+			put("efficiency", r)
 		}
 	}
 	for _, n := range []int{1, 2, 4} {
@@ -455,12 +455,12 @@ func (in *invented) exact() []exactError {
 		}
 	}
 	for scheme, e := range in.toy {
-		put(bench.OfLargeSteps, plainRow("toy", "exact", 1, scheme, []float64{0.4, 0.2, 0.1}, func(float64) float64 { return e }))
+		put("large-steps", plainRow("toy", "exact", 1, scheme, []float64{0.4, 0.2, 0.1}, func(float64) float64 { return e }))
 	}
 	for _, s := range []string{"reshuffle", "full"} {
-		put(bench.OfBottleneck, plainRow("linear", "lietrotter", 1, s, steps, func(h float64) float64 { return h * h }))
-		put(bench.OfBottleneck, plainRow("linear", "mt3", 1, s, steps, func(h float64) float64 { return in.ratio(s, h) * h * h }))
-		put(bench.OfBottleneck, plainRow("linear", "leapfrog", 1, s, steps, func(h float64) float64 { return in.errors("leapfrog", s) * h }))
+		put("bottleneck", plainRow("linear", "lietrotter", 1, s, steps, func(h float64) float64 { return h * h }))
+		put("bottleneck", plainRow("linear", "mt3", 1, s, steps, func(h float64) float64 { return in.ratio(s, h) * h * h }))
+		put("bottleneck", plainRow("linear", "leapfrog", 1, s, steps, func(h float64) float64 { return in.errors("leapfrog", s) * h }))
 	}
 	return out
 }

@@ -95,7 +95,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 		}})
 	}
 	switch study {
-	case bench.OfRegimes:
+	case "regimes":
 		l.regimes.put(t, m, &p)
 	case "population":
 		for _, dataset := range []string{"boston", "kin8nm", "sonar", "wine"} {
@@ -113,7 +113,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				}
 			}
 		}
-	case bench.OfSMSUBU, bench.OfQUICSORT:
+	case "sms-ubu", "quicsort":
 		for i, integrator := range []string{"ubu", "baoab", "sghmc", "quicsort"} {
 			for _, scheme := range []string{"full", "symmetric", "reshuffle", "replacement"} {
 				order := l.order(study, integrator, scheme)
@@ -122,7 +122,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				})
 			}
 		}
-	case bench.OfEnergy:
+	case "energy-error":
 		for _, problem := range []string{"gaussian", "ω = 1", "ω = 3", "ω = 10"} {
 			for _, integrator := range []string{"obabo", "baoab", "rk2"} {
 				for _, scheme := range []string{"full", "reshuffle", "replacement"} {
@@ -136,7 +136,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				}
 			}
 		}
-	case bench.OfPSGLD:
+	case "psgld-bias":
 		for _, gamma := range []float64{0, 1} {
 			for _, scheme := range []string{"full", "reshuffle", "replacement"} {
 				o := certify.Observable{Name: "theta^2", Order: certify.Number(l.order(study, "psgld", scheme)), Verdict: certify.Confirmed}
@@ -165,7 +165,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				}
 			}
 		}
-	case bench.OfMidpoint:
+	case "midpoint-budgets":
 		for integrator, mse := range map[string]float64{"midpoint": l.midpoint, "leapfrog": 1} {
 			for _, scheme := range []string{"full", "reshuffle"} {
 				m.putExact(t, &p, exactError{Purpose: study, Row: certify.Row{
@@ -176,7 +176,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				}})
 			}
 		}
-	case bench.OfCrossing:
+	case "crossing-orders":
 		for _, s := range []float64{1, 1e3, 1e6} {
 			var all []certify.Observable
 			for _, name := range []string{"theta1^2", "theta1^2*theta2^2", "cos(theta1)", "r1^2"} {
@@ -198,7 +198,7 @@ func (l laterTruth) rows(t *testing.T, study string) *table.Table {
 				}
 			}
 		}
-	case bench.OfSVRGUBU:
+	case "svrg-ubu":
 		var h []float64
 		for x := 0.8; x > 1e-4; x /= math.Sqrt2 {
 			h = append(h, x)
@@ -232,7 +232,7 @@ func (l regimesTruth) put(t *testing.T, m memory, p *bench.Plan) {
 				for _, h := range steps {
 					o.Errors = append(o.Errors, certify.Number(h/friction*l.left(scheme, k*h, friction)))
 				}
-				m.putExact(t, p, exactError{Purpose: bench.OfRegimes, Row: certify.Row{
+				m.putExact(t, p, exactError{Purpose: "regimes", Row: certify.Row{
 					Problem: fmt.Sprintf("%s, C = %g", name, friction), Integrator: "exact", Scheme: scheme, Inner: 1, Steps: steps, Observables: []certify.Observable{o},
 				}})
 			}

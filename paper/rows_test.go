@@ -52,8 +52,8 @@ func TestEachJobHasRowsOnce(t *testing.T) {
 		plan("methods", user, cells("d")),
 		plan("friction", bench.BuiltIn, cells("a")),
 		plan("orders", bench.BuiltIn, exact(bench.OfOrders)),
-		plan("claims", bench.BuiltIn, exact(bench.OfOrders, bench.OfInner)),
-		plan("claims", user, exact(bench.OfWeak)),
+		plan("claims", bench.BuiltIn, exact(bench.OfOrders, "inner")),
+		plan("claims", user, exact("weak")),
 	}
 	m := newMemory()
 	m.exact["x"] = []certify.Row{fittedRow("x", "mt3", "full", covariance, 1, 1)}
@@ -176,7 +176,7 @@ func TestLongExactClaims(t *testing.T) {
 	}
 	var planted []bench.ExactJob
 	for _, j := range plan.Exact {
-		if j.Purpose == bench.OfVariance {
+		if j.Purpose == "variance" {
 			j.Purpose = bench.OfOrders
 			planted = append(planted, j)
 		}

@@ -89,7 +89,7 @@ func testPage(t *testing.T) (*Page, string) {
 			to.Exact = append(to.Exact, bench.ExactJob{Key: key, Purpose: purpose, Exact: bench.Exact{Name: "gaussian", Integrator: name, Inner: 1}})
 		}
 		exact(&orders, bench.OfOrders)
-		exact(&work, bench.OfEfficiency, 1000, 100_000)
+		exact(&work, "efficiency", 1000, 100_000)
 	}
 	absent := sweep
 	absent.ID, absent.Cells = "friction", []bench.Job{{Key: "none", Cell: bench.Cell{Dataset: "boston", Integrator: "leapfrog"}}}
