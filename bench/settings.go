@@ -368,20 +368,10 @@ func (s Setting) Of(c Cell) any {
 	}
 	// The field is found in a copy of the cell: reading a setting changes nothing.
 	v := reflect.ValueOf(s.field(&draft{Cell: c})).Elem()
-	switch v.Kind() {
-	case reflect.String:
-		return v.String()
-	case reflect.Int:
-		if s.full != "" && v.Int() == Full {
-			return math.Inf(1)
-		}
-		return int(v.Int())
-	case reflect.Uint64:
-		return v.Uint()
-	case reflect.Float64:
-		return v.Float()
+	if s.full != "" && v.Int() == Full {
+		return math.Inf(1)
 	}
-	return nil
+	return v.Interface()
 }
 
 // Set reads the text of the setting's flag into a cell. A step must be a number.
