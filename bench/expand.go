@@ -59,18 +59,28 @@ func LookupProfile(name string) (Profile, error) {
 // A profile that no file has, such as one of a program's own, is laid over the file as it is.
 func Studies(p Profile, data datasets.Registry, all models.Registry,
 	unavailable ...string) ([]Study, error) {
+	return builtInStudies(collection().Studies, p, Parts{Data: data, Models: all}, unavailable)
+}
+
+// LaterStudies returns the studies of later papers (Later) in a profile, as Studies returns the
+// others.
+func LaterStudies(p Profile) ([]Study, error) {
+	return builtInStudies(Later(), p, Parts{}, nil)
+}
+
+// builtInStudies returns the built-in studies of some ids, as Studies does.
+func builtInStudies(ids []string, p Profile, parts Parts, unavailable []string) ([]Study, error) {
 	var out []Study
-	known := collection().Studies
 	for _, id := range p.Only {
-		if !slices.Contains(known, id) {
-			return nil, usage.Unknown("study", id, known)
+		if !slices.Contains(ids, id) {
+			return nil, usage.Unknown("study", id, ids)
 		}
 	}
-	for _, id := range known {
+	for _, id := range ids {
 		if p.Only != nil && !slices.Contains(p.Only, id) {
 			continue
 		}
-		f, err := Load(id, Parts{Data: data, Models: all})
+		f, err := Load(id, parts)
 		if err != nil {
 			return nil, err
 		}

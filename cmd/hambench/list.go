@@ -168,27 +168,13 @@ func listing(name string) (header []string, rows [][]string) {
 	// or of the file as it is if that has none.
 	quick := selection{asked: bench.Profile{Name: "quick"}}
 	studies, err := quick.studies()
+	if err == nil && name != "reproduced studies" {
+		var later []bench.Study
+		later, err = bench.LaterStudies(quick.asked)
+		studies = append(studies, later...)
+	}
 	if err != nil {
 		panic(err) // they are built in, and tests read them
-	}
-	later := bench.Later()
-	if name == "reproduced studies" {
-		later = nil
-	}
-	for _, id := range later {
-		f, err := bench.Load(id, bench.Parts{})
-		if err != nil {
-			panic(err)
-		}
-		var p bench.Profile
-		if slices.Contains(f.Profiles(), quick.asked.Name) {
-			p.Name = quick.asked.Name
-		}
-		s, err := f.Study(p)
-		if err != nil {
-			panic(err)
-		}
-		studies = append(studies, s)
 	}
 	return []string{"study", "cells in quick", "about"}, rowsOf(studies,
 		func(s bench.Study) []string {
