@@ -99,7 +99,7 @@ func (x draft) cell(p problem, ref oracle.Spec) (Cell, *oracle.Spec) {
 		}, nil
 	// Nothing judges the chain. Of such chains only coupled ones run in the precision that is
 	// stated, where the model is a network; the others run in float64.
-	case !c.Observe.recording().judged:
+	case !c.Observe.Judged():
 		c.Oracle = ""
 		if c.Observe == Coupled && !p.exact {
 			c.Precision = cmp.Or(x.Precision, "float32")

@@ -115,6 +115,9 @@ func (o Observable) recording() recording {
 	return recordings[max(i, 0)]
 }
 
+// Judged reports whether an oracle judges cells of the observable: others have no distance.
+func (o Observable) Judged() bool { return o.recording().judged }
+
 // join lists observables for messages.
 func join(obs []Observable) string { return strings.Join(texts(obs), ", ") }
 

@@ -134,8 +134,7 @@ func cells(t *table.Table) (list []cell) {
 // and equal whatever has changed.
 func undistanced(records []map[string]string) (n int) {
 	for _, rec := range records {
-		switch bench.Observable(rec["observe"]) {
-		case bench.Coupled, bench.Density, bench.Learning, bench.Path:
+		if !bench.Observable(rec["observe"]).Judged() {
 			n++
 		}
 	}

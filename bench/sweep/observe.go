@@ -73,7 +73,7 @@ func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error)
 // its positions. A chain that diverges has no series and no scores.
 func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	c := r.Cell
-	if in.Truth == nil && c.Observe != bench.Path && c.Observe != bench.Learning {
+	if in.Truth == nil && c.Observe.Judged() {
 		return usage.Errorf("cell observes %s without an oracle: %v", c.Observe, c)
 	}
 	var err error
@@ -104,11 +104,7 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	// The draws share one array.
 	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
 	if in.Truth != nil {
-		self := in.Truth.SelfDistanceOf(c.Samples)
-		r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
-		if ref, ok := in.Truth.(*oracle.Reference); ok {
-			r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, ref.Unfit()
-		}
+		recordTruth(r, in.Truth, in.Truth.SelfDistanceOf(c.Samples))
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
 	err = sampler.Run(ctx, sampler.Start(c.Chain().Key, start), plan,
@@ -128,6 +124,15 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 		summarize(r, in, draws)
 	}
 	return nil
+}
+
+// recordTruth records what is known of the truth that judges a chain: the distances of its own
+// draws and, of reference chains, their error and the checks that they fail.
+func recordTruth(r *bench.Result, truth oracle.Truth, self oracle.Band) {
+	r.KSSelf, r.KSSelfLow, r.KSSelfHigh, r.KSSelfSD = self.Mean, self.Low, self.High, self.SD
+	if ref, ok := truth.(*oracle.Reference); ok {
+		r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, ref.Unfit()
+	}
 }
 
 // scales are those of the target at one draw of its truth, the same for all chains; nil where
@@ -375,9 +380,8 @@ func reference(r *bench.Result, in Inputs) error {
 	}
 	self := ref.SelfDistance()
 	// The distance of a reference to itself is that between its chains.
-	r.KS, r.KSSelf, r.KSSelfSD = self.Mean, self.Mean, self.SD
-	r.ReferenceError, r.ReferenceFailed = ref.OwnError.Upper, ref.Unfit()
-	r.KSSelfLow, r.KSSelfHigh = self.Low, self.High
+	r.KS = self.Mean
+	recordTruth(r, ref, self)
 	r.Seconds = ref.Seconds
 	d := ref.Diagnostics
 	r.Scores = map[string]float64{
