@@ -39,11 +39,12 @@ type Keys struct {
 	fingerprints sync.Map
 }
 
-// Cell returns the key of a cell; specs holds the reference chains that cells
-// may name, by ID.
+// Cell returns the key of a cell; references are those that cells may name
+// (ReferencesByID).
 // It reads the data set, whose digest is part of the model's fingerprint. A reference that
-// specs lacks is an error: a study that is restricted to some data sets has lost it.
-func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (string, error) {
+// is missing is an error: a study that is restricted to some data sets has lost it.
+func (k *Keys) Cell(ctx context.Context, c Cell,
+	references map[string]ReferenceJob) (string, error) {
 	if err := k.hasRows(ctx, c); err != nil {
 		return "", err
 	}
@@ -86,13 +87,13 @@ func (k *Keys) Cell(ctx context.Context, c Cell, specs map[string]oracle.Spec) (
 		parts = append(parts, part{"exact draws", "", oracle.SampledFingerprint})
 	}
 	if c.Oracle != "" && c.Oracle != Analytic {
-		spec, ok := specs[c.Oracle]
+		r, ok := references[c.Oracle]
 		if !ok {
 			return "", fmt.Errorf("no study of the run lists the reference %.12s of cell %v",
 				c.Oracle, c)
 		}
 		parts = append(parts,
-			part{"reference", c.Oracle, func() (string, error) { return k.Reference(ctx, spec) }})
+			part{"reference", c.Oracle, func() (string, error) { return k.Reference(ctx, r.Spec) }})
 	}
 	return k.key(c, parts)
 }
@@ -200,14 +201,14 @@ func (k *Keys) stableOn(ctx context.Context, cells []Cell, found func(Cell, floa
 func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string]float64 {
 	known := make(map[string]float64)
 	for _, p := range plans {
-		specs := specsOf([]Plan{p})
+		references := ReferencesByID([]Plan{p})
 		for _, j := range p.Cells {
 			of := stableOf(j.Cell)
 			h, ok := p.Stable[of]
 			if _, twice := known[of]; !ok || twice || !slices.Contains(on, j.Cell.Dataset) {
 				continue
 			}
-			if key, err := k.Cell(ctx, j.Cell, specs); err == nil && key == j.Key {
+			if key, err := k.Cell(ctx, j.Cell, references); err == nil && key == j.Key {
 				known[of] = h
 			}
 		}

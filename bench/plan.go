@@ -14,7 +14,6 @@ import (
 	"hambench/integrators"
 	"hambench/internal/distinct"
 	"hambench/models/datasets"
-	"hambench/oracle"
 )
 
 // Plan is a study in which every job has its key, with everything that figures,
@@ -80,23 +79,13 @@ func (k *Keys) Resolve(ctx context.Context, profile string, studies []Study,
 		plans = append(plans, Plan{Profile: profile, Place: i, Study: s.clone(),
 			Unavailable: unavailable})
 	}
-	specs := specsOf(plans)
+	references := ReferencesByID(plans)
 	for i := range plans {
-		if err := k.resolve(ctx, &plans[i], specs); err != nil {
+		if err := k.resolve(ctx, &plans[i], references); err != nil {
 			return nil, fmt.Errorf("%s: %w", plans[i].ID, err)
 		}
 	}
 	return plans, nil
-}
-
-// specsOf are the specs of all references of plans, by their IDs.
-// Cells name their reference by this ID.
-func specsOf(plans []Plan) map[string]oracle.Spec {
-	specs := make(map[string]oracle.Spec)
-	for _, r := range References(plans) {
-		specs[r.Spec.ID()] = r.Spec
-	}
-	return specs
 }
 
 // clone copies the study as far as Resolve changes it.
@@ -108,7 +97,8 @@ func (s Study) clone() Study {
 
 // resolve gives the jobs of one plan their keys, references first, since cells depend on
 // them.
-func (k *Keys) resolve(ctx context.Context, p *Plan, specs map[string]oracle.Spec) (err error) {
+func (k *Keys) resolve(ctx context.Context, p *Plan,
+	references map[string]ReferenceJob) (err error) {
 	for i := range p.References {
 		r := &p.References[i]
 		if r.Key, err = k.Reference(ctx, r.Spec); err != nil {
@@ -126,7 +116,7 @@ func (k *Keys) resolve(ctx context.Context, p *Plan, specs map[string]oracle.Spe
 	}
 	for i := range p.Cells {
 		j := &p.Cells[i]
-		if j.Key, err = k.Cell(ctx, j.Cell, specs); err != nil {
+		if j.Key, err = k.Cell(ctx, j.Cell, references); err != nil {
 			return err
 		}
 		if err := k.describe(ctx, p, j.Cell); err != nil {
@@ -465,4 +455,13 @@ func References(plans []Plan) (jobs []ReferenceJob) {
 		}
 	}
 	return jobs
+}
+
+// ReferencesByID returns them by the IDs of their specs, by which cells name them.
+func ReferencesByID(plans []Plan) map[string]ReferenceJob {
+	of := make(map[string]ReferenceJob)
+	for _, r := range References(plans) {
+		of[r.Spec.ID()] = r
+	}
+	return of
 }

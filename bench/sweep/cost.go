@@ -6,7 +6,6 @@ import (
 	"hambench/integrators"
 	"hambench/internal/kernel"
 	"hambench/models"
-	"hambench/oracle"
 )
 
 // What jobs cost is estimated for the order of jobs, the time left and a dry run, from the
@@ -92,14 +91,6 @@ func unstable(c bench.Cell, method integrators.Integrator) bool {
 // crossCheckShare is what the cross-check of a reference takes, in chains of
 // the reference.
 const crossCheckShare = 1.5
-
-// referenceCell is a cell with the kernels of a reference's chains.
-func referenceCell(s oracle.Spec) bench.Cell {
-	return bench.Cell{
-		Dataset: s.Dataset, Split: s.Split, Model: s.Model, Precision: s.Precision,
-		Integrator: s.Integrator, Scheme: "full", Batches: 1, Inner: 1,
-	}
-}
 
 // cost estimates the seconds of one core that a job takes. A cell whose integrator is
 // unknown costs nothing.

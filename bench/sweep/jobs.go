@@ -40,10 +40,7 @@ func (j Job) String() string {
 // before the first missing cell that it judges; it is left out if there is no such cell.
 // Each has the first study that needs it, which estimates and messages name.
 func Jobs(plans []bench.Plan, s *store.Store) (jobs []Job) {
-	references := make(map[string]bench.ReferenceJob) // by the spec's ID
-	for _, r := range bench.References(plans) {
-		references[r.Spec.ID()] = r
-	}
+	references := bench.ReferencesByID(plans)
 	seen := make(map[string]bool)
 	add := func(j Job) {
 		if !seen[j.Key] {
@@ -71,6 +68,9 @@ func Jobs(plans []bench.Plan, s *store.Store) (jobs []Job) {
 
 // referenceJob is the job that makes reference chains.
 func referenceJob(study string, r bench.ReferenceJob) Job {
-	return Job{Study: study, Kind: store.Reference, Key: r.Key, Spec: r.Spec,
-		Cell: referenceCell(r.Spec)}
+	s := r.Spec
+	return Job{Study: study, Kind: store.Reference, Key: r.Key, Spec: s, Cell: bench.Cell{
+		Dataset: s.Dataset, Split: s.Split, Model: s.Model, Precision: s.Precision,
+		Integrator: s.Integrator, Scheme: "full", Batches: 1, Inner: 1,
+	}}
 }
