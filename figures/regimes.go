@@ -459,8 +459,8 @@ func (d *drawing) exponents(all *table.Table) {
 			}
 		}
 		if len(steps) > 1 {
-			mean.Step.Value, mean.Step.Half = paper.MeanInterval(steps, level)
-			mean.Friction.Value, mean.Friction.Half = paper.MeanInterval(frictions, level)
+			mean.Step.Value, mean.Step.Half = paper.MeanInterval(steps, 0, level)
+			mean.Friction.Value, mean.Friction.Half = paper.MeanInterval(frictions, 0, level)
 			line(g, "mean", mean)
 		}
 	}

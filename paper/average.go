@@ -97,7 +97,7 @@ func (x *evaluation) referenceVariance() (sum float64) {
 // or that each of them has of one chain, has the interval of a binomial law instead.
 func (x *evaluation) interval() Finding {
 	means := x.replicateMeans()
-	mean, half := student(means, x.referenceVariance(), x.Level)
+	mean, half := MeanInterval(means, x.referenceVariance(), x.Level)
 	e := estimate{value: mean, low: mean - half, high: mean + half}
 	shares := x.Statistic == bench.ShareStatistic || x.Statistic == worseStatistic
 	switch {
@@ -164,10 +164,10 @@ func (x *evaluation) decideMean(e estimate, means []float64) (f Finding) {
 	return f
 }
 
-// student returns the mean of x, and half of Student's interval at a level for the mean of
+// MeanInterval returns the mean of x, and half of Student's interval at a level for the mean of
 // the law that x was drawn from: infinite of fewer than two values. The variance of the
 // mean by what all values may share is added to that by their scatter.
-func student(x []float64, shared, level float64) (mean, half float64) {
+func MeanInterval(x []float64, shared, level float64) (mean, half float64) {
 	mean, variance := stat.MeanVariance(x, nil)
 	if len(x) < 2 {
 		return mean, math.Inf(1)
@@ -344,7 +344,7 @@ func (x *evaluation) fiellerOf(pairs []table.Pair) (e estimate, ratios []float64
 func (x *evaluation) stateDistances(f *Finding, pairs []table.Pair) {
 	clear(x.values)
 	x.addLogarithms(pairs, func(r table.Row) float64 { return r.Number("ks") }, 1)
-	mean, half := student(x.replicateMeans(), x.referenceVariance(), x.Level)
+	mean, half := MeanInterval(x.replicateMeans(), x.referenceVariance(), x.Level)
 	e := estimate{value: math.Exp(mean), low: math.Exp(mean - half), high: math.Exp(mean + half)}
 	f.Distance = e.interval()
 	if len(x.values) < fewest || e.value != e.value {

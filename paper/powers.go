@@ -94,9 +94,3 @@ func (x *evaluation) powers(step, friction float64) Finding {
 	}
 	return x.interval()
 }
-
-// MeanInterval is the mean of numbers, with half of Student's interval for it at a level:
-// infinite of fewer than two.
-func MeanInterval(numbers []float64, level float64) (mean, half float64) {
-	return student(numbers, 0, level)
-}

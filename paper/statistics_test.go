@@ -243,7 +243,7 @@ func TestStudentsIntervalCovers(t *testing.T) {
 		for i := range x {
 			x[i] = 3 + rng.NormFloat64()
 		}
-		if mean, half := student(x, 0, 0.99); math.Abs(mean-3) > half {
+		if mean, half := MeanInterval(x, 0, 0.99); math.Abs(mean-3) > half {
 			missed++
 		}
 	}
@@ -252,7 +252,7 @@ func TestStudentsIntervalCovers(t *testing.T) {
 	}
 	// Tables: 5.841 for 3 degrees of freedom at 0.995; the deviation of 1, 2, 3, 4
 	// is 1.2910.
-	if mean, half := student([]float64{1, 2, 3, 4}, 0, 0.99); math.Abs(mean-half-(2.5-5.841*1.2910/2)) > 1e-3 {
+	if mean, half := MeanInterval([]float64{1, 2, 3, 4}, 0, 0.99); math.Abs(mean-half-(2.5-5.841*1.2910/2)) > 1e-3 {
 		t.Errorf("lower end %v", mean-half)
 	}
 }

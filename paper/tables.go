@@ -211,12 +211,11 @@ const nearScore = 0.5
 // all (Bonferroni), and the rounding of a printed number to three decimals.
 func (x *evaluation) sameSplits(entries []tableEntry, missing int) (f Finding) {
 	const printed = 0.0005
+	f.Verdict = NotDecided
 	var real []string
 	near, splits := 0, math.MaxInt
 	for _, t := range entries {
 		splits = min(splits, len(t.ours))
-	}
-	for _, t := range entries {
 		text := t.text() + "; the noise of chains was not measured"
 		off := math.Abs(t.mean - t.Mean)
 		if t.chains == t.chains {
@@ -234,20 +233,14 @@ func (x *evaluation) sameSplits(entries []tableEntry, missing int) (f Finding) {
 		near, len(entries))
 	switch {
 	case splits < 2:
-		f.Verdict = NotDecided
 		f.Summary += "; one split, on which the noise of chains is not known"
 	case len(real) > 0:
 		f.Verdict = Refuted
 		f.Summary += "; " + strings.Join(real, "; ")
 	case missing > 0:
-		f.Verdict = NotDecided
 		f.Summary += fmt.Sprintf("; %d numbers are missing: run %s", missing, reproduce+x.study())
-	default:
-		f.Verdict = holds(near == len(entries))
-		// Numbers that are not near may still be the same but for noise: that refutes nothing.
-		if f.Verdict == Refuted {
-			f.Verdict = NotDecided
-		}
+	case near == len(entries): // others may still be the same but for noise
+		f.Verdict = Confirmed
 	}
 	return f
 }
