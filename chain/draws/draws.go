@@ -26,6 +26,7 @@ import (
 	"path/filepath"
 
 	"hambench/internal/atomicfile"
+	"hambench/internal/distinct"
 	"hambench/models/datasets"
 	"hambench/usage"
 )
@@ -89,18 +90,16 @@ var formats = []Format{
 }
 
 // Names returns the names of the formats, for lists and flags.
-func Names() (names []string) {
-	for _, f := range formats {
-		names = append(names, f.Name)
-	}
-	return names
-}
+func Names() []string { return distinct.Of(formats, nameOf) }
 
 // Lookup returns the format with a name. An unknown name is a usage error that lists the
 // known ones.
 func Lookup(name string) (Format, error) {
-	return usage.Lookup("format", name, formats, func(f Format) string { return f.Name })
+	return usage.Lookup("format", name, formats, nameOf)
 }
+
+// nameOf is the format's name.
+func nameOf(f Format) string { return f.Name }
 
 // form writes a draw in one format. The draws of a chain come in order; those of several
 // chains alternate. A format's state, such as whether its header is written, is in the closure.

@@ -40,6 +40,8 @@ func TestFilesOfOtherProgramsAreReadOrRefused(t *testing.T) {
 		{"x.pkl", "\x80\x04\x95", "", "no text: want CSV, JSONL", 0},
 		{"utf16.csv", "\xff\xfea\x00,\x00b\x00\n\x00", "", "no text: want CSV, JSONL", 0},
 		{"later.json", `[{"a":[1,2]},{"a":[3,4],"b":[5,6]}]`, "", "chain 2: a column b, which the first chain has not", 0},
+		{"lacks.json", `[{"a":[1,2],"b":[5,6]},{"a":[3,4]}]`, "", "chain 2: no column b, which the first chain has", 0},
+		{"twice.json", `[{"theta0":[1,2],"theta[1]":[3,4]}]`, "", "chain 1: two columns theta[1]: want one", 0},
 	} {
 		file := filepath.Join(t.TempDir(), c.file)
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {

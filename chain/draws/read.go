@@ -20,6 +20,8 @@ import (
 	"strings"
 	"unicode"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"hambench/compare"
 	"hambench/usage"
 )
@@ -73,7 +75,7 @@ func readAll(files, want []string) (compare.Side, error) {
 		side, err := read(file, want)
 		if err == nil {
 			side.Of = labels(file, side)
-			err = join(&all, side)
+			err = join(&all, side, "file")
 		}
 		if err != nil {
 			return all, usage.Errorf("draws %s: %w", file, err)
@@ -99,23 +101,23 @@ func labels(file string, side compare.Side) (of []string) {
 	return of
 }
 
-// join adds the chains of a further file, its columns in the order of the first one's. Both must
-// have the same columns: a column of some chains alone could not be compared.
-func join(all *compare.Side, side compare.Side) error {
+// join adds the chains of a further file, or a further chain, its columns in the order of the first
+// one's. Both must have the same columns: a column of some chains alone could not be compared.
+func join(all *compare.Side, side compare.Side, of string) error {
 	if all.Chains == nil {
 		*all = side
 		return nil
 	}
 	for _, name := range all.Names {
 		if !slices.Contains(side.Names, name) {
-			return fmt.Errorf("no column %s, which the first file has", name)
+			return fmt.Errorf("no column %s, which the first %s has", name, of)
 		}
 	}
-	// This file has all columns of the first one. If it has more, the extra ones are refused.
+	// It has all columns of the first one. If it has more, the extra ones are refused.
 	if len(side.Names) > len(all.Names) {
 		own := func(name string) bool { return !slices.Contains(all.Names, name) }
 		i := slices.IndexFunc(side.Names, own)
-		return fmt.Errorf("a column %s, which the first file has not", side.Names[i])
+		return fmt.Errorf("a column %s, which the first %s has not", side.Names[i], of)
 	}
 	all.Gradients += side.Gradients
 	all.WarmUp += side.WarmUp
@@ -287,15 +289,13 @@ func isNumber(text string) bool {
 // as predictions are named, f0, of others x[1] and x[1,2]. Predictions of several classes are an
 // array of rows and classes in zarr, and one list elsewhere: their places in it are the same.
 func elementName(name string, shape []int, e int) string {
-	if name == "f" && len(shape) > 0 {
-		return fmt.Sprintf("f%d", e)
+	switch {
+	case len(shape) == 0:
+		return indexed(name, nil)
+	case name == "f":
+		return indexed(name, []int{e})
 	}
-	at := make([]int, len(shape))
-	for d := len(shape) - 1; d >= 0; d-- {
-		at[d] = e % shape[d]
-		e /= shape[d]
-	}
-	return indexed(name, at)
+	return indexed(name, combin.SubFor(nil, e, shape))
 }
 
 // indexed is the name of an element at a place, which counts from 0.
@@ -434,18 +434,11 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 		return side, fmt.Errorf("%w: want a list of chains with a list of numbers a column", err)
 	}
 	for c, chain := range chains {
-		if c == 0 {
-			for _, name := range slices.Sorted(maps.Keys(chain)) {
-				if want == nil || slices.Contains(want, columnName(name)) {
-					side.Names = append(side.Names, name)
-				}
-			}
-		}
-		var columns [][]float64
-		for _, name := range side.Names {
-			if len(chain[name]) == 0 || len(chain[name]) != len(chain[side.Names[0]]) {
-				return side, fmt.Errorf("chain %d: %d draws of %s: want as many of each column",
-					c+1, len(chain[name]), name)
+		one := compare.Side{Chains: make([][][]float64, 1)}
+		for _, name := range slices.Sorted(maps.Keys(chain)) {
+			as := columnName(name)
+			if want != nil && !slices.Contains(want, as) {
+				continue
 			}
 			x := make([]float64, len(chain[name]))
 			for i, v := range chain[name] {
@@ -454,22 +447,21 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 					x[i] = *v
 				}
 			}
-			columns = append(columns, x)
-		}
-		for _, name := range slices.Sorted(maps.Keys(chain)) {
-			if len(chain) > len(chains[0]) && chains[0][name] == nil {
-				return side, fmt.Errorf("chain %d: a column %s, which the first chain has not", c+1,
-					name)
+			if slices.Contains(one.Names, as) {
+				return side, fmt.Errorf("chain %d: two columns %s: want one", c+1, as)
+			}
+			one.Names, one.Chains[0] = append(one.Names, as), append(one.Chains[0], x)
+			if len(x) == 0 || len(x) != len(one.Chains[0][0]) {
+				return side, fmt.Errorf("chain %d: %d draws of %s: want as many of each column",
+					c+1, len(x), name)
 			}
 		}
-		side.Chains = append(side.Chains, columns)
+		if err := join(&side, one, "chain"); err != nil {
+			return side, fmt.Errorf("chain %d: %w", c+1, err)
+		}
 	}
 	if len(side.Names) == 0 {
 		return side, errors.New("no draws: want a list of chains with a list of numbers a column")
-	}
-	// Only now: the chains' columns are looked up by the names in the file.
-	for j, name := range side.Names {
-		side.Names[j] = columnName(name)
 	}
 	return side, nil
 }
