@@ -30,6 +30,7 @@ import (
 	"strings"
 
 	"hambench/bench/table"
+	"hambench/internal/distinct"
 	tables "hambench/internal/table"
 	"hambench/usage"
 )
@@ -205,11 +206,8 @@ func where(r table.Row, columns []table.Column) string {
 }
 
 // namesOf returns the names of columns.
-func namesOf(columns []table.Column) (names []string) {
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
-	return names
+func namesOf(columns []table.Column) []string {
+	return distinct.Of(columns, func(c table.Column) string { return c.Name })
 }
 
 // Run is one run's output, with its name in errors.

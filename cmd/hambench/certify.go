@@ -19,6 +19,7 @@ import (
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/estimators"
+	"hambench/internal/distinct"
 	"hambench/usage"
 )
 
@@ -426,10 +427,7 @@ func findProblems(name string) ([]*certify.Problem, error) {
 	}
 	p, err := certify.LoadProblem(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		var names []string
-		for _, p := range all {
-			names = append(names, p.Name)
-		}
+		names := distinct.Of(all, func(p *certify.Problem) string { return p.Name })
 		return nil, usage.Errorf("problem %q is neither a file nor built in: want a file of "+
 			"JSON, JSON, or one of %s", name, strings.Join(names, ", "))
 	}

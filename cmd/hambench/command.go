@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hambench/bench/sweep"
+	"hambench/internal/distinct"
 	"hambench/internal/kernel"
 	"hambench/usage"
 )
@@ -99,11 +100,8 @@ func group(name, about, example string, commands ...*cobra.Command) *cobra.Comma
 }
 
 // commandNames returns the names of a command's own commands, in the order of the help.
-func commandNames(g *cobra.Command) (names []string) {
-	for _, c := range g.Commands() {
-		names = append(names, c.Name())
-	}
-	return names
+func commandNames(g *cobra.Command) []string {
+	return distinct.Of(g.Commands(), (*cobra.Command).Name)
 }
 
 // finish gives the commands from c on what all have in common: a check of the
