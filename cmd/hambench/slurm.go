@@ -132,10 +132,7 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 // that scancel and squeue find all that was submitted for one run.
 // The program is this one, by its path: nodes must have it there.
 func (r *clusterRun) compose(fs *pflag.FlagSet) error {
-	out, err := filepath.Abs(r.out)
-	if err != nil {
-		return err
-	}
+	out := absolute(r.out)
 	program, err := os.Executable()
 	if err != nil {
 		return err
