@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -130,13 +129,9 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 			" is based on "))
 	}
 	text, err := read(path)
-	if err != nil {
-		// The message has the path already.
-		var bad *fs.PathError
-		if errors.As(err, &bad) {
-			err = bad.Err
-		}
-		return nil, usage.Errorf("study %s cannot be read: %w", path, err)
+	if err != nil { // without the path, which the message has already
+		return nil, usage.Errorf("study %s cannot be read: %w", path,
+			cmp.Or(errors.Unwrap(err), err))
 	}
 	s, err := parseTOML(path, text)
 	if err != nil {
