@@ -688,12 +688,9 @@ func (r *Report) conclude(confined string) {
 		}
 	}
 	var why []string
-	var stray *Column
-	for i, c := range r.Columns {
-		if c.stray.expected*float64(len(r.Columns)) <= Level && stray == nil {
-			stray = &r.Columns[i]
-		}
-	}
+	stray := slices.IndexFunc(r.Columns, func(c Column) bool {
+		return c.stray.expected*float64(len(r.Columns)) <= Level
+	})
 	for _, c := range r.Columns {
 		if c.P <= Level && c.smallest() >= minLeast {
 			why = append(why, "column "+c.Name+": "+c.worst())
@@ -713,11 +710,12 @@ func (r *Report) conclude(confined string) {
 		r.Power = []Power{} // its standard errors are as little known
 	case confined != "":
 		r.Verdict, r.Why = Undecided, confined
-	case stray != nil:
+	case stray >= 0:
+		c := r.Columns[stray]
 		r.Verdict, r.Why = Undecided, fmt.Sprintf("column %s: a draw at %.4g, where the "+
 			"reference with the median %.4g has no tail (%.1g draws are expected as far out): "+
-			"ranks do not weigh how far a draw is off", stray.Name, stray.stray.at,
-			stray.stray.median, stray.stray.expected)
+			"ranks do not weigh how far a draw is off", c.Name, c.stray.at, c.stray.median,
+			c.stray.expected)
 	default:
 		r.Verdict = Accepted
 	}

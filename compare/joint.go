@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -353,13 +354,7 @@ func (t tests) directions(p pooled, z [][]float64, columns []Column, products di
 		}
 		found[k] = j
 	})
-	worst := found[0]
-	for _, j := range found {
-		if j.P < worst.P {
-			worst = j
-		}
-	}
-	return worst
+	return slices.MinFunc(found, func(a, b Joint) int { return cmp.Compare(a.P, b.P) })
 }
 
 // whitened returns the coordinates of z along the principal axes of the pooled covariance,
