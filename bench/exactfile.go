@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"hambench/certify"
@@ -134,7 +133,9 @@ func (b *exactBlock) keys(f *File) []key {
 	schemes := distinct.Of(certify.ExactSchemes(),
 		func(m minibatch.Scheme) string { return m.Name })
 	grid := positive("step", &b.job.Steps)
+	// Budgets are points of a curve: one that stands twice was meant to be another.
 	budget := positive("budget", &b.job.Budgets)
+	budget.once = "is given twice: want numbers of gradients that differ"
 	scheme := key{to: &b.job.Schemes, words: schemes, kind: "scheme with exact errors"}
 	return []key{
 		{name: "purpose", to: &b.purpose, words: purposes},
@@ -174,17 +175,7 @@ func (b *exactBlock) keys(f *File) []key {
 		{name: "one-step", to: &b.job.OneStep}, {name: "every-step", to: &b.job.EveryStep},
 		{name: "stability", to: &b.job.Stability},
 		{name: "distance", to: &b.job.Distances}, {name: "energy", to: &b.job.Energy},
-		{name: "budget", read: func(v any) error {
-			// Budgets are points of a curve: one that stands twice was meant to be another.
-			err := budget.set(v)
-			for i, n := range b.job.Budgets {
-				if slices.Contains(b.job.Budgets[:i], n) {
-					err = cmp.Or(err,
-						fmt.Errorf("%v is given twice: want numbers of gradients that differ", n))
-				}
-			}
-			return err
-		}},
+		budget,
 	}
 }
 

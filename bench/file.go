@@ -451,16 +451,7 @@ func (f *File) readDrawing(s section) {
 	const axisOrValue = "axis or value"
 	// names declares a key for a list of axes or values, each of them once.
 	names := func(name string, to *[]string, known []string) key {
-		one := key{to: to, words: known, kind: axisOrValue}
-		return key{name: name, read: func(v any) error {
-			err := one.set(v)
-			for i, name := range *to {
-				if slices.Contains((*to)[:i], name) {
-					err = cmp.Or(err, fmt.Errorf("%s stands twice", name))
-				}
-			}
-			return err
-		}}
+		return key{name: name, to: to, words: known, kind: axisOrValue, once: "stands twice"}
 	}
 	scale := func(name string, to *string) key {
 		return key{name: name, to: to, words: []string{"log", "linear"}, kind: "scale"}

@@ -188,6 +188,8 @@ type key struct {
 	lookup func(name string) error
 	// low and high bound a number; 0 and 0 bound none. High is 0 for low alone.
 	low, high float64
+	// once is what is said of a value that a list has twice; "" allows it.
+	once string
 	// read replaces all of these.
 	read func(v any) error
 }
@@ -243,6 +245,11 @@ func (k key) assign(to reflect.Value, v any) error {
 		to.Set(reflect.MakeSlice(to.Type(), len(all), len(all)))
 		for i, v := range all {
 			err = cmp.Or(err, k.assign(to.Index(i), v))
+			for j := range i {
+				if k.once != "" && err == nil && to.Index(j).Equal(to.Index(i)) {
+					err = fmt.Errorf("%v %s", to.Index(i), k.once)
+				}
+			}
 		}
 		return err
 	case reflect.String:
