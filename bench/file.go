@@ -484,20 +484,12 @@ func (f *File) readDrawing(s section) {
 // checkDrawing refuses a figure and a table that cannot show a study's cells.
 // The error has the place of the table that the file, or its base, states.
 func (f *File) checkDrawing(s Study) error {
-	// The default figure may not be able to show the cells either: then the file must say how.
-	g := FigureSpec{}
-	if f.figure != nil {
-		g = *f.figure
-	}
-	if err := g.checkCells(s, f.Data); err != nil {
+	switch figure, table := s.showsCells(f.Data); {
+	case figure != nil:
 		at := cmp.Or(f.shown[0], place{&document{file: f.Path}, "figure"})
-		return at.errorf("%w", err)
-	}
-	if f.table == nil {
-		return nil
-	}
-	if err := f.table.check(s, g, f.Data); err != nil {
-		return f.shown[1].errorf("%w", err)
+		return at.errorf("%w", figure)
+	case table != nil:
+		return f.shown[1].errorf("%w", table)
 	}
 	return nil
 }

@@ -257,21 +257,22 @@ func (s Study) Shown(plans []Plan, data datasets.Registry) []Plan {
 			continue
 		}
 		p.Title, p.Figure, p.Table, p.Claims = s.Title, s.Figure, s.Table, s.Claims
-		if p.shows(data) == nil {
+		answers := cmp.Or(p.Figure, new(FigureSpec)).checkAnswers(p.Exact, p.Cells == nil)
+		if figure, table := p.showsCells(data); cmp.Or(answers, figure, table) == nil {
 			plans[i] = p
 		}
 	}
 	return plans
 }
 
-// shows returns an error if the study's figure or table cannot show its jobs.
-func (s Study) shows(data datasets.Registry) error {
+// showsCells returns why the study's figure, or else its table, cannot show its cells.
+func (s Study) showsCells(data datasets.Registry) (figure, table error) {
+	// The default figure may not be able to show the cells either: then a file must say how.
 	g := *cmp.Or(s.Figure, new(FigureSpec))
-	err := cmp.Or(g.checkCells(s, data), g.checkAnswers(s.Exact, s.Cells == nil))
-	if err == nil && s.Table != nil {
-		err = s.Table.check(s, g, data)
+	if figure = g.checkCells(s, data); figure == nil && s.Table != nil {
+		table = s.Table.check(s, g, data)
 	}
-	return err
+	return figure, table
 }
 
 // Save writes the plans into a store, as manifests of a run.
