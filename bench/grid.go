@@ -211,19 +211,14 @@ func (s settings) over(below settings) settings {
 // without are the settings but those that others state: K and batch are one.
 func (s settings) without(stated settings) settings {
 	out := make(settings)
-	for k, e := range s {
-		// also is the other name of what k states.
-		also := k
+	maps.Copy(out, s)
+	for k := range stated {
+		delete(out, k)
 		switch k {
 		case "batch":
-			also = "K"
+			delete(out, "K")
 		case "K":
-			also = "batch"
-		}
-		_, same := stated[k]
-		_, other := stated[also]
-		if !same && !other {
-			out[k] = e
+			delete(out, "batch")
 		}
 	}
 	return out
