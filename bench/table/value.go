@@ -161,20 +161,14 @@ func (v Value) appendTo(b []byte) []byte {
 // Compare orders values: none, then false and true, then numbers, of which NaN is the
 // first, then texts.
 func Compare(a, b Value) int {
-	return cmp.Or(
+	order := cmp.Or(
 		cmp.Compare(a.kind, b.kind),
 		cmp.Compare(a.Number(), b.Number()), // NaN of both but for numbers
 		cmp.Compare(a.number, b.number),     // of truths
-		// Whole numbers that float64 cannot tell apart are ordered by their digits.
-		cmp.Compare(len(a.text)*digits(a), len(b.text)*digits(b)),
-		cmp.Compare(a.text, b.text),
 	)
-}
-
-// digits is 1 for a number that has its digits: the longer one is the larger one.
-func digits(v Value) int {
-	if v.kind == Number {
-		return 1
+	// Whole numbers that float64 cannot tell apart are ordered by their digits: more are larger.
+	if a.kind == Number {
+		order = cmp.Or(order, cmp.Compare(len(a.text), len(b.text)))
 	}
-	return 0
+	return cmp.Or(order, cmp.Compare(a.text, b.text))
 }
