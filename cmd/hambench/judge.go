@@ -239,11 +239,7 @@ func judgeProblem(files []string, o judgeOptions) (r compare.Report, err error) 
 	for d := range exact {
 		ref.Names = append(ref.Names, fmt.Sprintf("theta[%d]", d+1))
 	}
-	own, err := o.read(files, nil)
-	if err != nil {
-		return r, err
-	}
-	return compare.Sides(ref, own)
+	return judgeFiles(ref, files, o)
 }
 
 // judgePosterior compares predictive values with those of the posterior of the flags.
