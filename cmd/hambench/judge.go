@@ -190,19 +190,23 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	} else {
 		err = printJudgement(f.stdout, j)
 	}
-	switch {
-	case err != nil:
-		return err
-	case j.Verdict == compare.Undecided:
-		return fmt.Errorf("%w: %s", oracle.ErrUndecided, j.Why)
-	case j.Verdict == compare.Refused:
-		return fmt.Errorf("%w: %s", errRefused, j.Why)
+	for _, bad := range failures {
+		if err == nil && j.Verdict == bad.verdict {
+			err = fmt.Errorf("%w: %s", bad.is, j.Why)
+		}
 	}
-	return nil
+	return err
 }
 
 // errRefused is the error of draws that are refused. It is none of usage: the exit code is 1.
 var errRefused = errors.New("not draws of this law")
+
+// failures are the verdicts that make an error, the gravest first.
+var failures = []struct {
+	verdict string
+	is      error
+}{{compare.Refused, errRefused}, {unreadable, usage.Errorf("bad input")},
+	{compare.Undecided, oracle.ErrUndecided}}
 
 // referencesOf returns the files of a posterior's references: those given or, if there are none
 // and posteriordb is, its own for the posterior.

@@ -13,7 +13,6 @@ import (
 	"hambench/compare"
 	"hambench/compare/page"
 	"hambench/internal/table"
-	"hambench/oracle"
 	"hambench/usage"
 )
 
@@ -48,11 +47,7 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 		err = f.printScorecard(rows, o)
 	}
 	// The gravest verdict decides the exit code: its first row is named.
-	for _, bad := range []struct {
-		verdict string
-		is      error
-	}{{compare.Refused, errRefused}, {unreadable, usage.Errorf("bad input")},
-		{compare.Undecided, oracle.ErrUndecided}} {
+	for _, bad := range failures {
 		for _, r := range rows {
 			if r.Verdict == bad.verdict && err == nil {
 				err = fmt.Errorf("%s, %s: %w: %s", r.Posterior, r.Of, bad.is, r.Why)
