@@ -77,7 +77,7 @@ func builtInStudies(ids []string, p Profile, parts Parts, unavailable []string) 
 		}
 	}
 	for _, id := range ids {
-		if p.Only != nil && !slices.Contains(p.Only, id) {
+		if len(p.Only) > 0 && !slices.Contains(p.Only, id) {
 			continue
 		}
 		f, err := Load(id, parts)
