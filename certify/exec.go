@@ -244,7 +244,7 @@ type wireTerm struct {
 
 // Steps moves phase-space vectors (θ, r, auxiliary variables), each by a step with
 // normals of its own. It asks the child for all steps at once, but for those that are
-// the same. Of a step that takes several batches probe.Forces has the forces.
+// the same. probe.Forces lists the forces of a step that takes several batches.
 func (e *externalStep) Steps(z [][]float64, f integrators.Force, xi [][]float64) {
 	g := e.sampler.hello
 	q := question{Op: "step", Step: e.params.Step, Friction: e.params.Friction, Dim: e.dim,

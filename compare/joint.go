@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -354,7 +353,14 @@ func (t tests) directions(p pooled, z [][]float64, columns []Column, products di
 		}
 		found[k] = j
 	})
-	return slices.MinFunc(found, func(a, b Joint) int { return cmp.Compare(a.P, b.P) })
+	// Not by slices.MinFunc, to which NaN is the smallest.
+	worst := found[0]
+	for _, j := range found {
+		if j.P < worst.P {
+			worst = j
+		}
+	}
+	return worst
 }
 
 // whitened returns the coordinates of z along the principal axes of the pooled covariance,

@@ -221,7 +221,7 @@ func parseCells(r Run, records []map[string]string, columns []table.Column) (*ta
 	t, first := table.New(columns...), make(map[[3]string]int)
 	for i, rec := range records {
 		c, err := parseCell(rec)
-		// Of two results of one cell, such as in two files put together, neither would count.
+		// Of two rows of one cell, as in two files put together, one would go uncompared.
 		at := [3]string{rec["experiment"], c.split, c.key}
 		if n := first[at]; err == nil && c.key != "" && n > 0 {
 			err = usage.Errorf("has the experiment, split and key of cell %d: want each cell "+

@@ -25,7 +25,7 @@ type forceList []integrators.Force
 // Gradient stores that of the first force in g.
 func (s forceList) Gradient(g, theta []float64) { s[0].Gradient(g, theta) }
 
-// Forces are those of a step, in the order in which it takes them: of most a single one.
+// Forces are those of a step, in the order in which it takes them; most steps take one.
 func Forces(f integrators.Force) []integrators.Force {
 	if list, ok := f.(forceList); ok {
 		return list
