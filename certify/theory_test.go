@@ -654,9 +654,9 @@ func TestSharesOnTheProblemsOfRegimes(t *testing.T) {
 			}
 		}
 	}
-	want := fmt.Sprintf("%.2f above and up to %.2f below, are those of the largest element of the "+
+	want := fmt.Sprintf("%.2f to %.2f under heat, are those of the largest element of the "+
 		"error of θ's covariance; of its largest relative error, in coordinates in which the "+
-		"target is N(0, I), they are %.2f to %.2f under heat", slices.Min(shares[0]),
+		"target is N(0, I), they are %.2f to %.2f.", slices.Min(shares[0]),
 		slices.Max(shares[0]), slices.Min(shares[1]), slices.Max(shares[1]))
 	if !strings.Contains(string(page), want) {
 		t.Errorf("docs/theory.md does not say %q", want)
