@@ -472,5 +472,12 @@ func (s Results) checks(key string) []oracle.Check {
 // set's rows.
 func HasOwnData(r table.Row) bool { return r.Text("dataset") == datasets.None }
 
+// HasFriction reports whether the chain of a row has a momentum for its friction to act on. Of an
+// integrator that is not built in it is taken to have one.
+func HasFriction(r table.Row) bool {
+	m, err := integrators.Builtin().Lookup(r.Text("integrator"))
+	return err != nil || !m.PositionOnly
+}
+
 // HasOwnData is that of the cell's row.
 func (c Cell) HasOwnData() bool { return c.Dataset == datasets.None }

@@ -125,6 +125,7 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 		case !onLines || slices.Contains(axes, k.Name):
 		case varies && len(spec.Lines) == 0:
 			s.ofLines = append(s.ofLines, k)
+		case k.Name == "friction" && !slices.ContainsFunc(cells.Rows(), bench.HasFriction):
 		case !varies && (k.Axis == bench.Stated || !isUsual(k, cells)):
 			s.stated = append(s.stated, k)
 		}

@@ -45,6 +45,18 @@ func TestLinesAreNamedByWhatVaries(t *testing.T) {
 	}
 }
 
+// Captions state the friction of chains that have one: sgld has no momentum for it to act on.
+func TestCaptionsStateNoFrictionWithoutMomentum(t *testing.T) {
+	for integrator, want := range map[string]string{"sgld": "", "psgld": "", "mt3": "C = 5"} {
+		a, b := cell(integrator, 0, 8, 0.01), cell(integrator, 0, 8, 0.02)
+		cells := jobs(a, b)
+		s := arranged(t, stored(cells, tenth), bench.Study{ID: "own", Cells: cells})
+		if got := bench.TextOf(s.stated, s.facets[0][0].Rows()[0]); got != want {
+			t.Errorf("%s: the caption says %q, want %q", integrator, got, want)
+		}
+	}
+}
+
 // Integrators that the list of styles lacks, such as splitting words, have
 // looks of their own beside it and beside each other.
 func TestUnlistedIntegratorsHaveStylesOfTheirOwn(t *testing.T) {
