@@ -53,6 +53,15 @@ func cellsOf(t *testing.T, text string, p Profile) []Job {
 	return s.Cells
 }
 
+// A byte order mark and carriage returns, with which editors of Windows save, are no part of a file.
+func TestFilesOfWindows(t *testing.T) {
+	text := "[fix]\ndata = \"teacher-reg\"\nintegrator = \"leapfrog\"\nstep = 0.005\n"
+	want, got := cellsOf(t, text, Profile{}), cellsOf(t, "\ufeff"+strings.ReplaceAll(text, "\n", "\r\n"), Profile{})
+	if len(want) != 1 || !reflect.DeepEqual(got, want) {
+		t.Errorf("cells %+v, want %+v", got, want)
+	}
+}
+
 func TestRangesOfSteps(t *testing.T) {
 	for text, want := range map[string][]any{
 		"0.1 .. 0.4":             {0.1, 0.2, 0.4},

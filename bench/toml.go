@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -80,6 +81,7 @@ type section struct {
 // parseTOML reads a file's text.
 // A file that is not TOML is a usage error with the line at which the parser stopped.
 func parseTOML(file string, text []byte) (section, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // byte order mark
 	// The document is shared by all sections and places of the file: it has the one mistake.
 	s := section{place: place{document: &document{file: file, lines: linesOf(text)}}}
 	err := toml.Unmarshal(text, &s.values)
