@@ -252,13 +252,17 @@ func (f *sampleFlags) setStart(ctx context.Context, fixed []float64) error {
 			return slices.Clone(fixed), nil
 		}
 		if f.cell.Start() == oracle.AtTypical {
-			// The rungs of a warm-up count on from its key, as seeds do: neighbours would share
-			// random numbers.
-			key = noise.KeyOf(fingerprint.Bytes(strconv.AppendUint(nil, key, 10)))
+			key = warmUpKey(key)
 		}
 		return oracle.StartAt(ctx, f.cell.Start(), t, truth, key)
 	}
 	return nil
+}
+
+// warmUpKey is the key of a seed's warm-up, whose rungs count on from it as seeds do: those of
+// neighbouring seeds would share random numbers.
+func warmUpKey(seed uint64) uint64 {
+	return noise.KeyOf(fingerprint.Bytes(strconv.AppendUint(nil, seed, 10)))
 }
 
 // runCoupled writes the differences of the draws of two coupled chains, and then
@@ -270,7 +274,9 @@ func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *d
 		return err
 	}
 	values := 0 // in a difference
-	bias, chance, _, err := oracle.RunCoupled(ctx, chain.Registries{}, coarse, fine, f.Spec, f.Plan,
+	spec := f.Spec
+	spec.Key = warmUpKey(spec.Key)
+	bias, chance, _, err := oracle.RunCoupled(ctx, chain.Registries{}, coarse, fine, spec, f.Plan,
 		f.predictions, func(i int, difference []float64) error {
 			values = len(difference)
 			// a line has one of them
