@@ -447,6 +447,39 @@ func TestTheRestOfTheHeat(t *testing.T) {
 	}
 }
 
+// TestTheRestOfTheHeatRunsAway: where what differences of curvature add is not small, it grows with
+// the temperature, and at less friction there is no stationary law.
+func TestTheRestOfTheHeatRunsAway(t *testing.T) {
+	page, err := os.ReadFile("../docs/theory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const h = 0.05
+	p := &Problem{Kind: Gaussian}
+	for _, precision := range []float64{0.5, 1.5} {
+		p.gaussian = append(p.gaussian, newAffineForce([]float64{precision}, []float64{0}))
+	}
+	added := func(friction float64) float64 {
+		p.Friction = friction
+		o := Options{Problem: p, Steps: []float64{h}}
+		return float64(errorsOne(t, o, "exact", "reshuffle").Observables[1].Relative[0])
+	}
+	predicted := func(friction float64) float64 { // K = 2, E ΔP² = ¼
+		return 6*h*h*h/(24*friction) - 2*2./12*h*h/4
+	}
+	if got := added(0.01); math.Abs(got/predicted(0.01)-1) > 0.01 {
+		t.Errorf("C = 0.01: the variance is larger by %.4g, want %.4g", got, predicted(0.01))
+	}
+	want := fmt.Sprintf("the variance is larger by %.2f at C = 10⁻⁴, where the laws say %.2f, and "+
+		"at C = 3 · 10⁻⁵ the second moments grow without end", added(1e-4), predicted(1e-4))
+	if !strings.Contains(string(page), want) {
+		t.Errorf("docs/theory.md does not say %q", want)
+	}
+	if got := added(3e-5); got == got {
+		t.Errorf("C = 3e-5: the variance is larger by %g, want no stationary law", got)
+	}
+}
+
 // TestSpreadOfCutRows cuts rows into K random batches in all ways: E |δ|² is K − 1 times that of two.
 func TestSpreadOfCutRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 9))
@@ -588,8 +621,8 @@ func TestConstantForcesHeatAnyPotential(t *testing.T) {
 
 // TestRandomOrdersGainWhatAnEpochRemembers holds the share of heat that random orders leave to the
 // engine: batches of one curvature and random forces, epochs of a fixed length in 3, 6, 9 and
-// 12 steps, from which the limit of many steps follows but for terms of order 1/K⁴. It is the mean
-// over the steps of an epoch; at the ends of epochs, where certify looks, less is left.
+// 12 steps, from which the limit of many steps follows but for terms of order 1/K⁴: in the mean over
+// the steps of an epoch and at its ends, where certify looks.
 func TestRandomOrdersGainWhatAnEpochRemembers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 300))
 	for _, c := range [][2]float64{{0.5, 0.3}, {2.8, 0.05}, {2.8, 1}, {3.5, 0.5}, {1, 3}, {2, 2}} {
@@ -653,6 +686,11 @@ func TestSharesOnTheProblemsOfRegimes(t *testing.T) {
 				}
 			}
 		}
+	}
+	ends := fmt.Sprintf("at Kηω = π a share of %.2f is left at the ends, and %.2f in the mean",
+		heatLeftAtEnds(math.Pi, 0.001), minibatch.HeatLeft(math.Pi, 0.001))
+	if !strings.Contains(string(page), ends) {
+		t.Errorf("docs/theory.md does not say %q", ends)
 	}
 	want := fmt.Sprintf("%.2f to %.2f under heat, are those of the largest element of the "+
 		"error of θ's covariance; of its largest relative error, in coordinates in which the "+
