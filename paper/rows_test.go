@@ -308,12 +308,49 @@ func TestDocumentsSayWhatPartsOfTheRowsShow(t *testing.T) {
 	rows := publishedRows(t)
 	early := part(rows, Claims(), "bottleneck-sampled", func(r table.Row) bool { return r.Number("h") <= 0.03 })
 	fan := part(rows, Claims(), "inner-fan", func(table.Row) bool { return true })
+	// Leapfrog in batches of 32, at some of the steps of population; the full batches of others make
+	// the floors.
+	leapfrog := func(at func(relative float64) bool) string {
+		f := part(rows, Claims(), "leapfrog-competes", func(r table.Row) bool {
+			full := r.Number("K") == 1
+			return r.Text("study") == "population" && (full && r.Text("integrator") != "leapfrog" || !full && at(r.Number("relative")))
+		})
+		return fmt.Sprintf("%.2f, in [%.2f, %.2f]", float64(f.Excess.Value), float64(f.Excess.Low), float64(f.Excess.High))
+	}
+	small, largest := leapfrog(func(x float64) bool { return x < 0.3 }), leapfrog(func(x float64) bool { return x > 0.9 })
+	diverging := func(integrator string) (n int) {
+		for _, r := range rows.Where("study", "bottleneck").Where("integrator", integrator).Rows() {
+			if r.Number("K") > 1 && r.Number("h") > 0.05 && diverged(r) {
+				n++
+			}
+		}
+		return n
+	}
+	far, refused := nearNone(rows, true), nearNone(rows, false)
 	says(t, map[string][]string{"../docs/paper.md": {
 		fmt.Sprintf("at steps up to 0.03 %.2f, in [%.2f, %.2f]", float64(early.Excess.Value),
 			numberOf(early, "99 % interval over seeds, low"), numberOf(early, "99 % interval over seeds, high")),
 		fmt.Sprintf("N_l = 100 alone diverged in %g pairs and N_l = 1 alone in none",
 			numberOf(fan, "stability: cells where largest N_l alone")),
+		"it is " + small + ", at the two smaller of four steps, and " + largest + ", at the largest",
+		fmt.Sprintf("lietrotter diverged in %d of 32 chains and mt3 in %d", diverging("lietrotter"), diverging("mt3")),
+		fmt.Sprintf("none of the %d chains on energy and yacht at B = 8 whose references passed their checks is near the posterior at half "+
+			"of that step: their distances are %.2f to %.2f. (The %d on", len(far), slices.Min(far), slices.Max(far), len(refused)),
 	}})
+}
+
+// nearNone are the distances of the chains at B = 8, N_l = 1 and half of the paper's smallest step, whose
+// references passed their checks, or did not.
+func nearNone(rows *table.Table, passed bool) (distances []float64) {
+	seen, failures := make(map[string]bool), newEvidence(rows).failures
+	for _, r := range rows.Where("h", 0.0005).Where("batch", 8).Where("friction", 5).Where("nl", 1).Where("scheme", "reshuffle").Where("seed", 1).Rows() {
+		of := slices.Contains([]string{"concrete", "energy", "yacht"}, r.Text("dataset"))
+		if of && !seen[r.Text("key")] && passed == (failures[r.Key("dataset", "split", "model")] == 0) {
+			seen[r.Text("key")] = true
+			distances = append(distances, r.Number("ks"))
+		}
+	}
+	return distances
 }
 
 // What the documents say that the verdict on heat over twenty sets rests on: the test of the claim
