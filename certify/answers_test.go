@@ -56,6 +56,26 @@ func TestDistancesOfTheTwoEngines(t *testing.T) {
 	}
 }
 
+// Of nine positions batches pull apart the middle one alone, which is one of the marginals that are compared: with baoab, whose means
+// and variances are right under full batches, the variance is larger there alone, and the distances are those of one normal law.
+func TestDistancesLookAlongAllAxes(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 1}
+	for _, pull := range []float64{5, -5} {
+		precision, shift := make([]float64, 81), make([]float64, 9)
+		for i := range 9 {
+			precision[10*i] = float64(i + 1)
+		}
+		shift[4] = pull
+		p.gaussian = append(p.gaussian, newAffineForce(precision, shift))
+	}
+	row := certifyOne(t, Options{Problem: p, Steps: []float64{0.1}, Distances: true}, "baoab", "replacement")
+	w := float64(row.Wasserstein[0])
+	want := gaussian.KolmogorovNormal(0, (1+w)*(1+w)-1)
+	if got := float64(row.Kolmogorov[0]); !(w > 0.1) || math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("Kolmogorov %v, Wasserstein %v: want %v of a single direction", got, w, want)
+	}
+}
+
 // On a potential that is not quadratic: Kolmogorov's distance beside that of 400 000
 // draws, four or more steps apart. Draws that are correlated over about one more have an
 // empirical distribution within 1.95·√2/√400 000 = 0.0044 of their law's but for one

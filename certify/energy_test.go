@@ -90,6 +90,24 @@ func TestEnergyErrorsAreThoseOfAChain(t *testing.T) {
 	}
 }
 
+// A kernel that mixes steps changes the energy by the mixture of what they do: the numbers are of a program in
+// NumPy that has a mean over the uniform of midpoint, under the normal law with its moments.
+func TestEnergyErrorsOfAMixture(t *testing.T) {
+	half := newAffineForce([]float64{1}, []float64{0})
+	for _, batches := range [][]*integrators.Affine{{half}, {half, half}} {
+		p := &Problem{Kind: Gaussian, Friction: 0.2, gaussian: batches}
+		scheme := []string{"full", "cyclic"}[len(batches)-1]
+		row := certifyOne(t, Options{Problem: p, Steps: []float64{0.5, 1}, Energy: true}, "midpoint", scheme)
+		for i, want := range []float64{0.02313, 0.923} {
+			for _, got := range []Number{row.EnergyError[i], row.BatchEnergyError[i]} {
+				if math.Abs(float64(got)/want-1) > 0.001 {
+					t.Errorf("%s, h = %v: energy error %v, want %v", scheme, row.Steps[i], got, want)
+				}
+			}
+		}
+	}
+}
+
 // Only of stationary laws of Gaussian problems are energy errors known, and an exact flow
 // makes none.
 func TestEnergyErrorsThatAreNone(t *testing.T) {

@@ -139,6 +139,24 @@ func TestABugOfAnExternalSamplerIsFound(t *testing.T) {
 	}
 }
 
+// What acts a step later, by an auxiliary vector, is no bug: both samplers are of order 1.
+func TestASamplerMayKeepItsForceForAStep(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not on this machine")
+	}
+	for _, kind := range []string{"stale", "carried"} {
+		s, err := StartSampler(t.Context(), "python3 testdata/lag.py "+kind, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Stop)
+		row := rowsOf(t, gaussianBuiltin(), s.Integrator(), 1, 0.1, 0.05)[0]
+		if o := row.observable(t, "theta.cov"); o.Verdict != Confirmed || o.Order != 1 {
+			t.Errorf("%s: %s, order %v: want order 1, confirmed", kind, o.Verdict, o.Order)
+		}
+	}
+}
+
 // What a sampler says of its auxiliary variables is checked, and held to.
 func TestWhatAnExternalSamplerSaysOfItsVariables(t *testing.T) {
 	for _, tt := range []struct {

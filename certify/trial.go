@@ -19,7 +19,7 @@ const trialPoints = 3
 // and might be right by chance. A step that is not the same when it is repeated is a usage
 // error.
 //
-// The step is tried from a few states, with a few noises each, under two forces of the same
+// A few steps are tried from a few states, with a few noises each, under two forces of the same
 // curvature: one that is 0 at the position where the trials start, and one that is not.
 func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict, error) {
 	fast := e.Pace().Fast
@@ -41,18 +41,18 @@ func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict
 			"same state and with the same normals: want one that draws no numbers of its own "+
 			"and keeps nothing between calls", m.Name)
 	}
-	// What is part of the state: without a momentum, the position alone.
-	judged := 2*dim + probe.Auxiliary(in)
-	if m.PositionOnly {
-		judged = dim
+	// What is part of the state: the momentum only if there is one.
+	same := func(a, b []float64) bool {
+		return slices.Equal(a[:dim], b[:dim]) && slices.Equal(a[2*dim:], b[2*dim:]) &&
+			(m.PositionOnly || slices.Equal(a[dim:2*dim], b[dim:2*dim]))
 	}
 	// moves: some position changes; heard: two noises lead to different states; led: so do two
 	// forces.
 	moves, heard, led := false, false, false
 	for i, z := range pulled {
 		moves = moves || markov.Largest(z[:dim]) > 0
-		heard = heard || !slices.Equal(z[:judged], pulled[i-i%trialPoints][:judged])
-		led = led || !slices.Equal(z[:judged], free[i][:judged])
+		heard = heard || !same(z, pulled[i-i%trialPoints])
+		led = led || !same(z, free[i])
 	}
 	switch {
 	case !moves:
@@ -68,7 +68,11 @@ func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict
 // trialStep is the step of a trial, over the time of the fastest rate.
 const trialStep = 0.1
 
-// try takes outer steps under one force from positions 0, where the smallest
+// trialSteps is how many a trial takes: what a first one leaves in auxiliary variables shows in the
+// position by the third.
+const trialSteps = 3
+
+// try takes a few outer steps under one force from positions 0, where the smallest
 // step shows, and returns where they lead: trialPoints of them from each state,
 // with different noises.
 func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
@@ -96,11 +100,13 @@ func try(in *integrators.Instance, f *integrators.Affine) [][]float64 {
 	}
 	// All batches of a kernel that takes several are the same.
 	alike, _ := probe.Lists([]*integrators.Affine{f}, probe.BatchesTaken(in.Kernel))
-	for range in.Batches / probe.BatchesTaken(in.Kernel) {
-		part(in.Kernel, alike[0])
-	}
-	if in.Refresh != nil {
-		part(in.Refresh, nil)
+	for range trialSteps {
+		for range in.Batches / probe.BatchesTaken(in.Kernel) {
+			part(in.Kernel, alike[0])
+		}
+		if in.Refresh != nil {
+			part(in.Refresh, nil)
+		}
 	}
 	return z
 }

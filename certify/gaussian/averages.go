@@ -70,9 +70,9 @@ const (
 )
 
 // axes are the directions in the frame of the target's principal axes, unit vectors in the
-// order of the eigenvalues of its precision, the outermost ones if there are many. If no
-// eigenvectors are found there are none.
-func (f *frame) axes() [][]float64 {
+// order of the eigenvalues of its precision, the outermost ones if there are more than so many.
+// If no eigenvectors are found there are none.
+func (f *frame) axes(most int) [][]float64 {
 	var precision mat.SymDense
 	precision.SymOuterK(1, f.white.T())
 	var eig mat.EigenSym
@@ -84,7 +84,7 @@ func (f *frame) axes() [][]float64 {
 	var out [][]float64
 	// From the widest to the narrowest.
 	for k := range f.d {
-		if k >= mostAxes/2 && k < f.d-mostAxes/2 {
+		if k >= (most+1)/2 && k < f.d-most/2 {
 			continue
 		}
 		var along mat.VecDense
@@ -146,7 +146,7 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 // chain for a normal process.
 func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []float64,
 	theta *mat.SymDense, quick bool) cost.Accuracy {
-	n, axes := p.n, p.engine.frame.axes()
+	n, axes := p.n, p.engine.frame.axes(mostAxes)
 	// Squares are judged one by one: diagonal matrices.
 	w := cost.Accuracy{Name: "theta^2", Bias: mat.NewSymDense(len(axes), nil), Normal: quick}
 	var forms [][]float64

@@ -17,8 +17,8 @@ import (
 // whole is of the energy with the potential of all data, own of that with the potential of the
 // step's batch, which is all that a sampler with mini-batches sees. still is the same
 // integrator at the same step, without friction. The law is taken for normal with its exact
-// moments: it is under full and cyclic. NaN where there is no law, and for integrators with
-// auxiliary variables or with several batches a step.
+// moments: it is under full and cyclic, but for kernels that mix steps. NaN where there is no
+// law, and for integrators with auxiliary variables or with several batches a step.
 func (p *Chain) EnergyErrors(ctx context.Context, m minibatch.Scheme,
 	still markov.Chain) (whole, own float64, err error) {
 	g := p.engine
@@ -39,13 +39,16 @@ func (p *Chain) EnergyErrors(ctx context.Context, m minibatch.Scheme,
 	var sums [2]changes
 	// The law is that at the ends of periods, so that the step is the first of a period.
 	for i, weight := range cycle.First() {
-		step := still.(*Chain).kernels[i].a
 		of := mat.NewDense(p.n, p.n, nil) // the energy of a state in the frame is ½wᵀ·of·w
 		for j := range 2 * d {
 			// In the frame the target is N(0, I), of the energy ½|θ|² + ½|r|².
 			of.Set(j, j, 1)
 		}
-		sums[0].add(weight, step, of, law)
+		// A kernel that mixes steps has some for each batch.
+		steps := still.(*Chain).kernels[i*len(p.weights):][:len(p.weights)]
+		for j, part := range p.weights {
+			sums[0].add(weight*part, steps[j].a, of, law)
+		}
 		// The batch's own: ½θᵀPθ − sᵀθ in the place of ½|θ|², both in the frame. Its constant drops
 		// out of changes.
 		of.Slice(0, d, 0, d).(*mat.Dense).Copy(g.frame.whitened(matrix(g.moved[i])))
@@ -55,7 +58,9 @@ func (p *Chain) EnergyErrors(ctx context.Context, m minibatch.Scheme,
 			of.Set(j, p.n-1, -shift.AtVec(j))
 			of.Set(p.n-1, j, -shift.AtVec(j))
 		}
-		sums[1].add(weight, step, of, law)
+		for j, part := range p.weights {
+			sums[1].add(weight*part, steps[j].a, of, law)
+		}
 	}
 	return sums[0].variance() / float64(d), sums[1].variance() / float64(d), ctx.Err()
 }
