@@ -32,7 +32,8 @@ type Answers struct {
 	// principal axes, Wasserstein's is of order 2 in coordinates in which the target is
 	// N(0, I) (on scalar problems, in units of its standard deviation). On Gaussian
 	// problems both are those of normal laws with the exact moments: exact under full
-	// and cyclic, otherwise a lower bound of Wasserstein's (Gelbrich 1990).
+	// and cyclic, but for kernels that mix steps, otherwise a lower bound of Wasserstein's
+	// (Gelbrich 1990).
 	Kolmogorov  []Number `json:"kolmogorov,omitempty"`
 	Wasserstein []Number `json:"wasserstein,omitempty"`
 	// CovarianceBias is √(Σ x²/d) at each step, x the d × d elements of the relative error of
@@ -207,8 +208,8 @@ type Average struct {
 	// along the chain: the integrated autocorrelation time in outer steps.
 	Variance        []Number `json:"variance"`
 	Autocorrelation []Number `json:"autocorrelation"`
-	// Normal says that the variance is that of a normal process with the same
-	// moments: exact with the full batch, an approximation with mini-batches.
+	// Normal says that the variance is that of a normal process with the same moments, and
+	// that the chain is none, as of batches in random orders: an approximation, and no bound.
 	Normal bool `json:"normal,omitempty"`
 }
 

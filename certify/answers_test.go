@@ -243,8 +243,8 @@ func TestNormalProcessesAreThatWithTheFullBatch(t *testing.T) {
 			}
 		}
 		a, b := found[0][1], found[1][1]
-		if !a.Normal || b.Normal {
-			t.Fatal("a quick answer is not the one that is told to be normal")
+		if a.Normal != (tt.scheme != "full") || b.Normal {
+			t.Fatalf("%s: a quick answer says normal: %t, another %t", tt.scheme, a.Normal, b.Normal)
 		}
 		for i := range 2 {
 			if x := a.Spread.At(i, i)/b.Spread.At(i, i) - 1; !(math.Abs(x) <= tt.within) {

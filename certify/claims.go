@@ -14,12 +14,13 @@ const (
 	Confirmed Verdict = "confirmed"
 	// Refuted: a term below the claimed order is resolved.
 	Refuted Verdict = "refuted"
-	// Exact: no error is above its resolution, and one of order 4 would have
-	// been.
+	// Exact: no error is above ten times its resolution, and one of order 4, of a hundredth of
+	// the natural size or more, would have been.
 	Exact Verdict = "exact"
-	// Unstable: the chain has no stationary law at any of the steps asked for.
+	// Unstable: the chain has no stationary law with finite second moments at any of the steps
+	// asked for.
 	Unstable Verdict = "unstable"
-	// Lawless: it has none at smaller steps either.
+	// Lawless: it has none at smaller steps either, or hardly moves there.
 	Lawless Verdict = "no stationary law"
 	// Frozen, Silent and Adrift: the step is not that of a sampler.
 	Frozen Verdict = "theta never moves"

@@ -2,6 +2,7 @@ package certify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -153,6 +154,24 @@ func TestBestIsNamedForEachProblemAndBudget(t *testing.T) {
 	for i, w := range want {
 		if !strings.HasPrefix(lines[i], "best for "+w) {
 			t.Errorf("line %q: want best for %s", lines[i], w)
+		}
+	}
+}
+
+// Errors by the variance of a normal process are marked where the chain is none, in the table and in the line that names the best.
+func TestErrorsOfNormalProcessesAreMarked(t *testing.T) {
+	normal := Row{Problem: "p", Integrator: "leapfrog", Scheme: "replacement", Answers: Answers{
+		Averages: []Average{{Name: "theta"}, {Name: "theta^2", Normal: true}},
+		Budgets:  []AtBudget{{Gradients: 1000, Step: 0.1, Best: 0.105, Worst: "theta^2"}}}}
+	exact := normal
+	exact.Scheme, exact.Averages = "full", []Average{{Name: "theta"}, {Name: "theta^2"}}
+	for want, r := range map[string]Row{"0.105 (normal)": normal, "0.105": exact} {
+		var table, best strings.Builder
+		if err := cmp.Or(WriteAnswers(&table, []Row{r}), WriteBest(&best, []Row{r})); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(table.String(), "| "+want+" ") || strings.Contains(table.String(), "normal") != (r.Scheme != "full") || !strings.Contains(best.String(), "error "+want+" (as of") {
+			t.Errorf("%q is not in\n%s%s", want, table.String(), best.String())
 		}
 	}
 }

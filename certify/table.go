@@ -56,8 +56,8 @@ func WriteTable(w io.Writer, rows []Row) error {
 		return err
 	}
 	return table.Note(w,
-		"order: the lowest power of the step that is certain to be in the error; claim: a lower "+
-			"bound on it.",
+		"order: the lowest power of the step that is certain to be in the error, a series in "+
+			"whole powers; claim: a lower bound on it.",
 		"confirmed: the order is at least the claim; exact: no error, where one of order 4 "+
 			"would be seen;",
 		"refuted: a lower power is certain; inconclusive: the errors decide nothing.")
@@ -278,13 +278,22 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 			}
 			at := lines[len(lines)-1]
 			copy(at[6:], []string{fmt.Sprintf("%g", b.Gradients), format("%.4g", b.Step),
-				format("%.3g", b.Best), format("%.2g", b.Bias),
+				format("%.3g", b.Best) + r.approximate(), format("%.2g", b.Bias),
 				format("%.3g", b.Autocorrelation), b.Worst})
 		}
 	}
 	// What was not asked for is "-" in all lines.
 	header, minor = withoutEmpty(header, minor, lines, 3, len(header))
 	return table.Write(w, header, lines, minor...)
+}
+
+// approximate marks errors by the variance of a normal process that the chain is not, which is no
+// bound; it is empty for others.
+func (r Row) approximate() string {
+	if slices.ContainsFunc(r.Averages, func(a Average) bool { return a.Normal }) {
+		return " (normal)"
+	}
+	return ""
 }
 
 // withoutEmpty leaves out those of the columns from … to − 1 that are "-" in all lines, of the

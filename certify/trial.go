@@ -36,7 +36,7 @@ func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict
 	}
 	free := try(in, integrators.NewAffine(stiffness, none))
 	pulled := try(in, integrators.NewAffine(stiffness, pull))
-	if !slices.EqualFunc(pulled, try(in, integrators.NewAffine(stiffness, pull)), slices.Equal) {
+	if !slices.EqualFunc(pulled, try(in, integrators.NewAffine(stiffness, pull)), repeated) {
 		return "", usage.Errorf("integrator %q: a step differs when it is taken again, from the "+
 			"same state and with the same normals: want one that draws no numbers of its own "+
 			"and keeps nothing between calls", m.Name)
@@ -50,7 +50,7 @@ func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict
 	// forces.
 	moves, heard, led := false, false, false
 	for i, z := range pulled {
-		moves = moves || markov.Largest(z[:dim]) > 0
+		moves = moves || markov.Largest(z[:dim]) != 0 // or is lost
 		heard = heard || !same(z, pulled[i-i%trialPoints])
 		led = led || !same(z, free[i])
 	}
@@ -63,6 +63,12 @@ func (o *Options) degeneracy(e markov.Engine, m integrators.Integrator) (Verdict
 		return Adrift, nil
 	}
 	return "", nil
+}
+
+// repeated reports whether a state is the same when steps are taken again: NaN, which a variable
+// that turned negative may make, is NaN again.
+func repeated(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || x != x && y != y })
 }
 
 // trialStep is the step of a trial, over the time of the fastest rate.

@@ -7,12 +7,12 @@ var quicsortIntegrator = Define(Integrator{
 	About: "explicit scheme of order 3 with two gradients and no Hessian",
 	Claims: Claims{
 		WeakOrder: 3, ErgodicOrder: 3, PositionOrder: 3,
-		Source: "Foster et al. 2025, arXiv 2508.16485 (QUICSORT)",
+		Source: "Scott et al. 2025, arXiv 2508.16485 (QUICSORT)",
 	},
 	Needs: Needs{Gradients: 2, Normals: 3},
 }, func(dim int, p Params) (Stepper, Stepper) { return newQUICSORT(dim, p), nil })
 
-// newQUICSORT returns the scheme of Foster et al., with W ~ N(0, h), H ~ N(0, h/12),
+// newQUICSORT returns the scheme of Scott et al., with W ~ N(0, h), H ~ N(0, h/12),
 // L ~ N(0, h/720), independent, of the Wiener path over the step, ρ = √(2C), the
 // nodes c₁, c₂ = (3 ∓ √3)/6 and, at a fraction s of the step and with x =
 // C M⁻¹ s h,

@@ -18,7 +18,7 @@ type Accuracy struct {
 	Bias       *mat.SymDense // products of the biases; nil in the zero accuracy
 	Spread     *mat.SymDense // the limit of n times the covariances of averages; nil if not known
 	Stationary *mat.SymDense // the covariances along the chain; nil if not known
-	Normal     bool          // the spread is that of a normal process with the same moments
+	Normal     bool          // the spread is that of a normal process, which the chain is not
 }
 
 // MSE is the largest mean squared error of averages over n outer steps, in any direction;

@@ -148,7 +148,8 @@ func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []fl
 	theta *mat.SymDense, quick bool) cost.Accuracy {
 	n, axes := p.n, p.engine.frame.axes(mostAxes)
 	// Squares are judged one by one: diagonal matrices.
-	w := cost.Accuracy{Name: "theta^2", Bias: mat.NewSymDense(len(axes), nil), Normal: quick}
+	w := cost.Accuracy{Name: "theta^2", Bias: mat.NewSymDense(len(axes), nil),
+		Normal: quick && p.random(cycle)}
 	var forms [][]float64
 	// An observable is a quadratic form on (x, 1), and its expectation linear in second moments.
 	for k, a := range axes {

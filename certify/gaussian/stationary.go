@@ -159,16 +159,21 @@ func positive(law []float64, n int) bool {
 	return markov.Finite(law) && chol.Factorize(moments.SliceSym(0, n-1))
 }
 
+// random reports whether a period's map is, by the order of the batches or a uniform number: the
+// chain is no normal process then.
+func (e *moments) random(cycle *markov.Period) bool {
+	return len(cycle.Words) != 1 || len(e.weights) != 1
+}
+
 // Radius is the spectral radius of a period, of its mean map, and of its second moments
-// where its map is random, by the order of the batches or a uniform number, and more than the
-// mean is asked for.
+// where its map is random and more than the mean is asked for.
 func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme, mean bool) (cost.Growth, error) {
 	g := cost.Growth{Known: true}
 	cycle, err := markov.NewPeriod(ctx, p.evolution(asOperator), m)
 	if err != nil {
 		return g, err
 	}
-	g.Kernels, g.Random = cycle.Length(), len(cycle.Words) != 1 || len(p.weights) != 1
+	g.Kernels, g.Random = cycle.Length(), p.random(cycle)
 	g.Radius, g.Slack = markov.SpectralRadius(p.meanMap(cycle).change())
 	if math.IsNaN(g.Radius) || g.Radius > 1+g.Slack || mean || !g.Random {
 		return g, nil

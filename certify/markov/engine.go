@@ -81,15 +81,15 @@ type Point struct {
 	Slowest float64
 }
 
-// Unstable reports whether the chain has no stationary law.
+// Unstable reports whether the chain has no stationary law with finite second moments.
 func (p Point) Unstable() bool { return p.Observed == nil }
 
 // noContraction is a rate of contraction that no sampler has, relative to that
 // of the dynamics.
 const noContraction = 1e-3
 
-// Lawless reports whether a chain has no stationary law, or contracts so little,
-// for the dynamics' pace, that there is none.
+// Lawless reports whether a chain has no such law, or contracts so little, for the dynamics' pace,
+// that it hardly moves.
 func (p Point) Lawless(at Pace) bool {
 	return p.Unstable() || p.Slowest > 1-noContraction*p.H*at.Slow*at.Slow/at.Fast
 }
