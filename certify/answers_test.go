@@ -254,6 +254,37 @@ func TestNormalProcessesAreThatWithTheFullBatch(t *testing.T) {
 	}
 }
 
+// A normal process is no bound: of batches that differ in curvature the variance of squares is up to 26 times as large, as docs/certify.md
+// says, and infinite where a normal process has a finite one.
+func TestNormalProcessesAreNoBound(t *testing.T) {
+	p := &Problem{Kind: Gaussian, Friction: 1}
+	for i := range 12 {
+		precision := 0.05
+		if i == 11 {
+			precision = 11.45
+		}
+		p.gaussian = append(p.gaussian, newAffineForce([]float64{precision}, []float64{0}))
+	}
+	for h, want := range map[float64]float64{0.15: 26, 0.18: math.Inf(1)} {
+		r := run{problem: p, integrator: methodOf(t, "leapfrog"), scheme: schemeOf(t, "replacement"), h: h}
+		made, ratio := r.chain(t), math.Inf(1)
+		quick, _, err := made.Accuracies(context.Background(), r.scheme, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, _, err := made.Accuracies(context.Background(), r.scheme, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if exact != nil && exact[1].Spread != nil {
+			ratio = exact[1].Spread.At(0, 0) / quick[1].Spread.At(0, 0)
+		}
+		if math.Round(ratio) != want {
+			t.Errorf("h = %v: %v times the variance of the normal process, want %v", h, ratio, want)
+		}
+	}
+}
+
 // Averages of a scalar chain: squared errors of 300 sampled averages of θ², within
 // 4.5 of their standard errors (see TestBestStepAndItsErrorAreThoseOfSampledChains).
 func TestAveragesOfScalarChainsAreThoseOfSampledOnes(t *testing.T) {
