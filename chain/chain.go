@@ -170,7 +170,7 @@ func (s *Sampler) adopt(z *integrators.State) {
 }
 
 // Plan is the length of a run, in steps. Samples may lie between two refreshments of
-// the momentum: the posterior is stationary under each of the steps.
+// the momentum: the posterior is stationary under the exact flow of each of the steps.
 type Plan struct {
 	BurnIn  int // steps before the first sample, adaptation included
 	Samples int

@@ -19,7 +19,7 @@ var leapfrogIntegrator = Define(Integrator{
 //	r⁺ = r − h∇U(θ*) − hC M⁻¹ r + √(2Ch) ξ
 //	θ⁺ = θ* + (h/2) M⁻¹ r⁺.
 //
-// Its momentum is of order 1, its position of order 2; the stationary
+// In its stationary law the momentum is of order 1 and the position of order 2; the
 // covariance of θ is exact for a Gaussian target.
 func newLeapfrog(dim int, p Params) *Kick {
 	h, C := p.Step, p.Friction

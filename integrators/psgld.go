@@ -17,7 +17,7 @@ var psgldIntegrator = Define(Integrator{
 	About: "sgld with a preconditioner by the running mean of squared gradients (RMSProp)",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
-		Source: "Li et al. 2016, algorithm 1, with the step h = ε/2",
+		Source: "Li et al. 2016, algorithm 1, of squares of ∇U; refuted where the step falls",
 	},
 	Needs:        Needs{Gradients: 1, Normals: 1},
 	PositionOnly: true,
@@ -30,7 +30,8 @@ var psgldIntegrator = Define(Integrator{
 		Low: 1e-12, High: 1e12,
 	}, {
 		Name: psgldGradient, About: "1 adds the divergence term Γ, which takes a " +
-			"Hessian-vector product; 0 leaves it out, as is usual", High: 1,
+			"Hessian-vector product, and is 1 − α of what small steps need; 0 leaves it out, " +
+			"as is usual", High: 1,
 		Needs: Needs{HessianVectors: 1, Normals: 1},
 	}},
 	Variables: func(dim int, _ Params) []Variable {
@@ -38,7 +39,11 @@ var psgldIntegrator = Define(Integrator{
 	},
 }, func(dim int, p Params) (Stepper, Stepper) { return newPSGLD(dim, p), nil })
 
-// psgld is the scheme of Li et al. with g = ∇U(θ),
+// psgld is the scheme of Li et al., but that v averages squares of g = ∇U(θ), of all N rows and
+// with the prior, where theirs averages those of the mean gradient of a row's log-likelihood: but
+// for the prior their step ε and their λ are h = Nε/2 and epsilon = Nλ. The order is what is
+// usually said of it: as h falls at a fixed α the law of one batch of all data tends to
+// e^{−U} Π(|∂ᵢU| + epsilon), which certify finds. With g,
 //
 //	v⁺ = αv + (1 − α)g²,   G = M⁻¹/(ε + √v⁺)
 //	θ⁺ = θ − hGg + hΓ + √(2hG) ξ

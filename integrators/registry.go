@@ -144,9 +144,9 @@ func (m *Integrator) values(given map[string]float64) (map[string]float64, error
 	return values, nil
 }
 
-// StableStep estimates the largest stable step of the scheme from leapfrog's, which is
-// 2/√λ for the largest curvature λ of the potential: the same or, if the scheme moves
-// only the position, 2/λ.
+// StableStep guesses the largest stable step of the scheme, to search from, by that of a leapfrog
+// without friction, 2/√λ for the largest curvature λ of the potential: the same or, if the scheme
+// moves only the position, 2/λ. Friction that is explicit lowers it, exact friction may raise it.
 func (m Integrator) StableStep(leapfrog float64) float64 {
 	if m.PositionOnly {
 		return leapfrog * leapfrog / 2

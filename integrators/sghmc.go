@@ -41,7 +41,7 @@ const varianceWindow = 1000
 // (von Neumann's estimator of a variance in the presence of drift). The
 // variance of the gradients about their own mean would count the movement of
 // ∇U along the chain as noise. What ∇U moves within a step, about
-// ½h²E(∇²U r)², is still counted: where a batch is all of the data, the caller
+// ½h²E(∇²U M⁻¹r)², is still counted: where a batch is all of the data, the caller
 // sets V̂ = 0 (package chain does). So it is before the second gradient: without a
 // burn-in the scheme is leapfrog.
 //

@@ -18,8 +18,8 @@ var sgldIntegrator = Define(Integrator{
 //
 //	θ⁺ = θ − h M⁻¹∇U(θ) + √(2h M⁻¹) ξ,
 //
-// stable up to h = 2/λ, λ the largest curvature, where schemes with a momentum
-// are up to 2/√λ.
+// stable up to h = 2/λ, λ the largest curvature, where leapfrog without friction
+// is up to 2/√λ.
 type sgld struct {
 	kick Update // with θ in the place of r
 }

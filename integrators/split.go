@@ -26,7 +26,7 @@ var splittings = []Integrator{
 		"splitting OBABO",
 		"Bussi & Parrinello 2007; Leimkuhler, Matthews & Stoltz 2016"),
 	splitIntegrator("baoa", "BAOA",
-		"splitting BAOA: the positions of baoab with one gradient a step",
+		"splitting BAOA: with all data the positions of baoab, with one gradient a step",
 		"Leimkuhler, Matthews & Stoltz 2016"),
 }
 

@@ -7,7 +7,8 @@ import "math"
 //	dr = −∇U(θ) dt − ζM⁻¹r dt + √(2C) dW,   dζ = (rᵀM⁻²r − tr M⁻¹)/(dμ) dt,
 //
 // for d positions, whose stationary density is exp(−U − ½rᵀM⁻¹r − ½dμ(ζ − C)²).
-// White noise of the gradient raises the mean of ζ, not the temperature.
+// White noise of the gradient of one constant variance in all coordinates raises the mean of ζ, not
+// the temperature; of unequal ones only the mean of rᵀM⁻²r is kept.
 type thermostat struct {
 	p       Params
 	inertia float64 // dμ

@@ -10,7 +10,9 @@ import (
 )
 
 // Tempering makes of a target ∝ exp(−U(θ)) the target ∝ exp(−U(θ)/T − γ|θ − θ*|²/2), which is
-// what local learning coefficients are estimated from (Lau et al. 2023: 1/T is β).
+// what local learning coefficients are estimated from (Lau et al. 2023: 1/T is β, and U the loss
+// alone; here the prior is divided by T as well, which is little beside the likelihood of many
+// rows).
 type Tempering struct {
 	Temperature  float64   // T > 0
 	Localisation float64   // γ ≥ 0

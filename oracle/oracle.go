@@ -29,8 +29,8 @@ type Truth interface {
 	// over the reference's chains): 0 … 1. An output with a NaN is at
 	// distance 1.
 	Distance(draws [][]float64) float64
-	// SelfDistanceOf returns the band of Distance for n independent draws of
-	// the truth itself.
+	// SelfDistanceOf returns the band of Distance for n draws of the truth itself:
+	// independent ones or, of reference chains, as correlated as theirs.
 	SelfDistanceOf(n int) Band
 	// DrawStart stores a start point for a chain, drawn from the truth, in
 	// theta.

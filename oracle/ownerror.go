@@ -9,18 +9,21 @@ import (
 )
 
 // OwnError is how far the law of a reference's pooled draws is from the posterior
-// because its chains have not forgotten where they began, as a Kolmogorov distance,
-// averaged over the outputs. The scatter of finitely many draws is not part of it:
-// that is the self-distance.
+// because its chains have not forgotten where they began, as far as they differ in that,
+// as a Kolmogorov distance, a root mean square over the outputs. What all chains share, as a
+// mode that none has found, shows in no check of outputs. The scatter of finitely many draws is
+// not part of it: that is the self-distance.
 type OwnError struct {
 	// Excess is by how much the variance between the chains' means exceeds what
 	// their autocorrelation implies, in units of the variance of a draw, averaged
 	// over the outputs; SE its standard error, by jackknife over the chains. It may
-	// be negative by chance.
+	// be negative by chance, and is too small, since what is implied is biased upwards: by
+	// 0.0005 for 200 independent draws, by up to 0.002 for positions that oscillate.
 	Excess float64 `json:"excess_variance"`
 	SE     float64 `json:"excess_se"`
 	// Distance is the error that the excess implies, Upper that of the excess, or of
-	// none if it is negative, plus one standard error.
+	// none if it is negative, plus one standard error: no bound, as it is above the error in two
+	// thirds to four fifths of references of five chains.
 	Distance float64 `json:"distance"`
 	Upper    float64 `json:"upper"`
 }
@@ -62,7 +65,7 @@ func ownError(draws [][][]float32) OwnError {
 		}
 		e.SE = math.Sqrt(stat.Variance(left, nil)) * float64(m-1) / math.Sqrt(float64(m))
 	} else {
-		e.SE = math.Sqrt2 * math.Abs(e.Excess) // a variance of two means has one degree of freedom
+		e.SE = math.Sqrt2 * math.Abs(e.Excess) // a crude scale
 	}
 	distance := func(f float64) float64 { return math.Sqrt(max(f, 0)/float64(m)) / math.Pi }
 	e.Distance, e.Upper = distance(e.Excess), distance(max(e.Excess, 0)+e.SE)

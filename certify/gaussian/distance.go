@@ -18,7 +18,8 @@ import (
 // normal law with the moments at a point.
 func (p *Chain) Distances(_ context.Context, _ minibatch.Scheme, at markov.Point,
 	_ bool) (kolmogorov, wasserstein float64, err error) {
-	kolmogorov, wasserstein = normalDistances(p.engine.frame.axes(len(at.Observed[0].Signed)), at.Observed[0].Signed,
+	f := p.engine.frame
+	kolmogorov, wasserstein = normalDistances(f.axes(f.d), at.Observed[0].Signed,
 		at.Observed[1].Signed)
 	return kolmogorov, wasserstein, nil
 }

@@ -33,7 +33,7 @@ const (
 // heat if it is longer than positions remember, Kηω·min(1, ω/C) > 3, as that is 1/ω or, with more
 // friction, C/ω². ω is the largest frequency, the square root of the largest eigenvalue of
 // M^−½ ∇²U M^−½. A scheme that caps orders at 1, as independent batches do, is always under the
-// law of heat. It is "" where there is no mini-batch, and where neither law is proven: of a scheme
+// law of heat. It is "" for K = 1, and where neither law is proven: of a scheme
 // that states no cap, or another one for the joint law, as one order for ever does; without a
 // frequency; and under full refreshment, C = ∞. The laws are those of gradients of the batches and
 // of steps that answer to them (certify.ResponseOf), which is for callers to know.
@@ -55,8 +55,8 @@ func (m Scheme) Regime(k int, step, omega, friction float64) Regime {
 // HeatLeft returns the share of the heat of independent batches that random orders leave in the
 // law of a position, where batches differ by constant forces and steps are small: one less the
 // variance of the mean of a stationary path over an epoch, relative to that of the position
-// (docs/theory.md). The epoch is in units of 1/ω, Kηω, and the friction is C/ω. So it grows from
-// (Kηω)²/12 to 1: random orders gain what an epoch remembers.
+// (docs/theory.md). The epoch is in units of 1/ω, Kηω, and the friction is C/ω. It rises from
+// (Kηω)²/12 to 1, at small friction with waves: random orders gain what an epoch remembers.
 func HeatLeft(epoch, friction float64) float64 {
 	if friction == 2 { // two equal rates, near which nothing changes
 		friction += 1e-6

@@ -120,6 +120,6 @@ func (w Words) law(k int) ([]Word, error) {
 // scheme with two or more batches of unequal curvature; +Inf if there is no
 // such limit.
 type Cap struct {
-	Marginal float64 // of averages over θ alone or over r alone
+	Marginal float64 // of averages over θ alone or over even functions of r
 	Joint    float64 // of averages over (θ, r)
 }

@@ -12,8 +12,8 @@ import (
 // its variables. If a step takes several gradients, the first one is kept.
 //
 // It is unbiased if a batch does not depend on the ages of the table's entries.
-// In orders that visit each batch once an epoch it does depend: the oldest entry
-// comes next, the mean force lags behind θ, and the error is of order 1.
+// In orders that visit each batch once an epoch it does depend: the entry that is replaced is older
+// than the table on average, the mean force lags behind θ, and the error is of order 1.
 var SAGA = Estimator{
 	Name:  "saga",
 	About: "variance reduction by a table of every batch's last gradient",
