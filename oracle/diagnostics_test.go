@@ -3,6 +3,7 @@ package oracle
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -86,6 +87,10 @@ func TestDiagnosticsOfConstants(t *testing.T) {
 	apart := [][]float64{{1, 1, 1, 1}, {2, 2, 2, 2}}
 	if got := Autocorrelation(same[0], 1); got != 0 {
 		t.Errorf("autocorrelation %v", got)
+	}
+	// The mean of 200 times 0.1 is rounded.
+	if got := Autocorrelation(slices.Repeat([]float64{0.1}, 200), 1); got != 0 {
+		t.Errorf("lag-1 autocorrelation of a constant: %v, want 0", got)
 	}
 	if got := splitRHat(same); got != 1 {
 		t.Errorf("split-R̂ %v of equal constants", got)
