@@ -39,9 +39,17 @@ func (c comparison) change() float64 { return c.new - c.old }
 // It is that of a difference of two means of n distances each.
 func (c comparison) se(more int) float64 { return c.sd * math.Sqrt(2/float64(c.n+more)) }
 
+// freedom is the number of degrees of freedom of the deviation after more splits: n − 1
+// where the splits estimate it.
+func (c comparison) freedom(more int) float64 {
+	if c.known {
+		return math.Inf(1)
+	}
+	return float64(c.n + more - 1)
+}
+
 // student is the law of the change over its standard error, after more splits.
-// It is normal where the deviation is known, and has n − 1 degrees of freedom where the
-// splits estimate it.
+// It is normal where the deviation is known.
 func (c comparison) student(more int) interface {
 	distuv.Quantiler
 	Survival(float64) float64
@@ -49,7 +57,7 @@ func (c comparison) student(more int) interface {
 	if c.known {
 		return distuv.UnitNormal
 	}
-	return distuv.StudentsT{Sigma: 1, Nu: float64(c.n + more - 1)}
+	return distuv.StudentsT{Sigma: 1, Nu: c.freedom(more)}
 }
 
 // quantile is that of the upper tail of student's law.
@@ -66,19 +74,29 @@ func (c comparison) p() float64 { return c.student(0).Survival(c.change() / c.se
 func (c comparison) highest() float64 { return c.change() + c.quantile(1-power, 0)*c.se(0) }
 
 // smallest is the change that a test at the given level finds with the stated power,
-// after more splits.
+// after more splits: in the normal approximation of the noncentral law of Student (Johnson,
+// Kotz and Balakrishnan, 1995, equation 31.25).
 // It is never below the effect itself, which is what counts.
 func (c comparison) smallest(level float64, more int) float64 {
-	return max(c.effect, (c.quantile(level, more)+c.quantile(1-power, more))*c.se(more))
+	q := c.quantile(level, more)
+	above := distuv.UnitNormal.Quantile(power) * math.Sqrt(1+q*q/2/c.freedom(more))
+	return max(c.effect, (q+above)*c.se(more))
 }
 
 // more is how many more splits of each run are needed to find the effect at the given
-// level.
-// It ends at mostRuns, which means that no reasonable number does.
+// level; mostRuns + 1 if it takes more than mostRuns.
 func (c comparison) more(level float64) int {
-	return 1 + sort.Search(mostRuns-1, func(n int) bool {
+	return 1 + sort.Search(mostRuns, func(n int) bool {
 		return c.smallest(level, n+1) <= c.effect
 	})
+}
+
+// splits writes a number of further splits.
+func splits(more int) string {
+	if more > mostRuns {
+		return fmt.Sprintf("more than %d", mostRuns)
+	}
+	return strconv.Itoa(more)
 }
 
 // decide tests all comparisons as one family. A comparison passes if its change is so

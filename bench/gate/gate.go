@@ -5,14 +5,14 @@
 // Compare recognises the kind of its input by its form and returns a Report. There are
 // three distinct outcomes:
 //
-//	Err() == nil                        nothing moved
+//	Err() == nil                        nothing moved by as much as counts
 //	errors.Is(r.Err(), ErrMoved)        something did: Moved has what, and why
 //	errors.Is(r.Err(), ErrUndecided)    the noise hides a change that counts
 //
 // Orders and constants are exact: they are compared without a test. Distances that are
-// equal pass. A distance that differs passes only if a change that counts
-// (Options.Distance) would look like it in at most one of ten runs. It has moved if it is
-// significantly worse, at an error rate of Options.Alpha over all comparisons together.
+// equal pass. A distance that differs passes if a change that counts
+// (Options.Distance) would look like it in at most one of ten runs. Otherwise it has moved if it
+// is significantly worse, at an error rate of Options.Alpha over all comparisons together.
 // What is neither is undecided, and the report says how many more splits would decide
 // it. docs/gate.md has the power and the rate of false alarms, both by simulation.
 package gate
@@ -26,7 +26,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hambench/bench/table"
@@ -93,7 +92,7 @@ type Undecided struct {
 	Change      string // as measured
 	Smallest    string // the change that would be found in nine of ten runs
 	Effect      string // what counts
-	More        int    // splits of each run that would decide it
+	More        int    // splits of each run that would decide it; above mostRuns: more than those
 }
 
 // Report is the outcome of a comparison.
@@ -120,8 +119,8 @@ func (r *Report) Err() error {
 			return cmp.Compare(a.More, b.More)
 		})
 		return fmt.Errorf("gate: %w: a change of --distance %s would be missed "+
-			"in more than one of ten runs: run %d more splits (%d of %d comparisons)",
-			ErrUndecided, u.Effect, u.More, len(r.Undecided), r.Compared)
+			"in more than one of ten runs: run %s further splits (%d of %d comparisons)",
+			ErrUndecided, u.Effect, splits(u.More), len(r.Undecided), r.Compared)
 	}
 	return nil
 }
@@ -136,7 +135,7 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	for _, u := range r.Undecided {
 		undecided = append(undecided, []string{
-			u.Where, u.What, u.Change, u.Smallest, u.Effect, strconv.Itoa(u.More),
+			u.Where, u.What, u.Change, u.Smallest, u.Effect, splits(u.More),
 		})
 	}
 	var err error

@@ -228,7 +228,7 @@ func TestReportSaysWhat(t *testing.T) {
 	}
 	r.Moved = nil
 	want := "gate: cannot decide: a change of --distance 0.03 would be missed in more than one of ten runs: " +
-		"run 7 more splits (2 of 2 comparisons)"
+		"run 7 further splits (2 of 2 comparisons)"
 	if err := r.Err(); !errors.Is(err, ErrUndecided) || err.Error() != want {
 		t.Errorf("%v; want %s", err, want)
 	}

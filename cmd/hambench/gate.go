@@ -16,12 +16,13 @@ func gateCommand() *cobra.Command {
 			"3 when the noise hides it.",
 		Long: `OLD and NEW are outputs of certify --json or of export. Orders and constants are
 exact and compared without a test. Distances of cells that are equal pass. Any
-other passes only if a change that counts (--distance) would look like it in at
-most one of ten runs, and has moved if it is significantly worse (--alpha, over
-all cells together); a cell's repetitions are its splits.
-Exit code 0: nothing moved. 1: something moved, and a table says what. 2: the
-input cannot be compared. 3: undecided, and a table says how many more splits
-would decide.`,
+other passes if a change that counts (--distance) would look like it in at most
+one of ten runs, and otherwise has moved if it is significantly worse (--alpha,
+over all cells together) or if more chains diverge, which is no test; a cell's
+repetitions are its splits.
+Exit code 0: nothing moved by as much as counts. 1: something moved, and a table
+says what. 2: the input cannot be compared. 3: undecided, and a table says how
+many more splits would decide.`,
 		Args: cobra.ExactArgs(2),
 		Example: "hambench certify --problem toy --json > new.json\n" +
 			"  hambench gate new.json new.json",
