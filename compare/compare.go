@@ -45,6 +45,8 @@ type Side struct {
 	// OwnError is how far the law of a reference's draws may be from the one that they stand
 	// for: a Kolmogorov distance, averaged over the columns. Of draws it is not used.
 	OwnError float64
+	// Pinned says that a reference has all the draws that there are of it.
+	Pinned bool
 }
 
 // draws returns the number of draws of all chains.
@@ -140,6 +142,17 @@ func (r Report) Words() string {
 	return words
 }
 
+// With says with how many draws a power would be 0.9.
+func (r Report) With(p Power) string {
+	switch {
+	case p.Needs == 0:
+		return fmt.Sprintf("at most %.2f with any number of draws", p.Most)
+	case r.Reference.Pinned:
+		return fmt.Sprintf("with 0.9 at %.0f effective draws against this reference", p.Needs)
+	}
+	return fmt.Sprintf("with 0.9 at %.0f effective draws on both sides", p.Needs)
+}
+
 // Size is how many draws a side has. Effective is the median over the columns of the
 // effective sizes, Least the smallest, which is LeastOf's; a reference's own error makes them
 // smaller. They are 0 where nothing was tested.
@@ -150,6 +163,7 @@ type Size struct {
 	Least     float64 `json:"least_effective,omitempty"`
 	LeastOf   string  `json:"least_of,omitempty"`
 	OwnError  float64 `json:"own_error,omitempty"`
+	Pinned    bool    `json:"pinned,omitempty"`
 	WarmUp    int     `json:"warm_up,omitempty"` // draws that were left out, and are not counted
 }
 
@@ -266,11 +280,14 @@ type Joint struct {
 
 // Power is the probability that the report refuses draws with one deviation from the
 // reference's law, in one column, or one pair of them, of the median effective size. Needs
-// is the effective size of either side with which it is 0.9.
+// is the effective size of either side, or of the draws against a reference that is pinned, with
+// which it is 0.9. Most is the largest power where that is less with any number of draws; Needs is
+// then 0.
 type Power struct {
 	Of    string  `json:"of"`
 	Power float64 `json:"power"`
-	Needs float64 `json:"needs"`
+	Needs float64 `json:"needs,omitempty"`
+	Most  float64 `json:"most,omitempty"`
 }
 
 // What draws must have to decide anything: an effective size of twenty in the median column,
@@ -292,7 +309,7 @@ func Sides(reference, draws Side) (Report, error) {
 		return r, err
 	}
 	r.Reference = Size{Chains: len(ref.Chains), Draws: ref.draws(), OwnError: ref.OwnError,
-		WarmUp: ref.WarmUp}
+		Pinned: ref.Pinned, WarmUp: ref.WarmUp}
 	r.Draws = Size{Chains: len(own.Chains), Draws: own.draws(), WarmUp: own.WarmUp}
 	// Each return before conclude leaves the draws undecided, with the reason in Why.
 	r.Verdict = Undecided
@@ -317,6 +334,7 @@ func Sides(reference, draws Side) (Report, error) {
 		return r, nil
 	}
 	t := newTests(len(ref.Names))
+	t.pinned = ref.Pinned
 	r.Columns = make([]Column, len(ref.Names))
 	z := make([][]float64, len(ref.Names)) // normal scores of all draws, the reference's first
 	each(len(r.Columns), func(j int) {

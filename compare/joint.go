@@ -18,12 +18,13 @@ type tests struct {
 	columns int // that are compared
 	// kinds of tests share Level equally: location, scale and shape of columns; with two
 	// columns or more also correlations and directions.
-	kinds float64
+	kinds  float64
+	pinned bool // the reference is (see Side.Pinned)
 }
 
 // newTests returns those of a report on so many columns.
 func newTests(columns int) tests {
-	t := tests{columns, 3}
+	t := tests{columns: columns, kinds: 3}
 	if t.columns > 1 {
 		t.kinds = 5
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -52,25 +51,40 @@ func median(all []difference) difference {
 }
 
 // shows returns the power of a test of which there are n of its kind against a true difference
-// by so much, if the test's standard error is that of d, and the effective size that both sides
-// would have to have for a power of shownWith. The standard error falls like the root of the
-// sizes, and the degrees of freedom grow in proportion to them, as the lag window stays.
+// by so much, if the test's standard error is that of d, and the effective size that both sides, or
+// the draws against a reference that stays as it is, would have to have for a power of shownWith.
+// The standard error falls like the root of the sizes, and the degrees of freedom grow in
+// proportion to them, as the lag window stays.
 func (t tests) shows(what string, by float64, d difference, n int) Power {
 	level := t.level(n)
-	p := Power{Of: what, Power: detects(by/d.error, d.freedom, quantile(d.freedom, level))}
+	now := detects(by/d.error, d.freedom, quantile(d.freedom, level))
+	p := Power{Of: what, Power: now, Most: now}
 	a, b := d.own.size, d.ref.size
-	// With m effective draws on either side.
-	with := func(m float64) float64 {
-		e := d.error * math.Sqrt(2/m/(1/a+1/b))
-		f := freedomOf(m, m*d.own.freedom/a, m, m*d.ref.freedom/b)
+	// With m(k) = minMedian · exp(k/50) effective draws. Against a reference that stays, the degrees
+	// of freedom fall to the reference's, so that the power need not grow with m: the search goes
+	// up to 3·10⁶ times minMedian by tens of k, and back by ones.
+	size := func(k int) float64 { return minMedian * math.Exp(float64(k)/50) }
+	with := func(k int) float64 {
+		m := size(k)
+		ref, ofRef := m, m*d.ref.freedom/b
+		if t.pinned {
+			ref, ofRef = b, d.ref.freedom
+		}
+		e := d.error * math.Sqrt((1/m+1/ref)/(1/a+1/b))
+		f := freedomOf(m, m*d.own.freedom/a, ref, ofRef)
 		return detects(by/e, f, quantile(f, level))
 	}
-	// The power grows with m: the search is over m = minMedian · exp(0.02 k), which ends at
-	// 3·10⁶ times minMedian.
-	const step = 0.02
-	p.Needs = minMedian * math.Exp(step*float64(sort.Search(750, func(k int) bool {
-		return with(minMedian*math.Exp(step*float64(k))) >= shownWith
-	})))
+	for k := 0; k < 750; k += 10 {
+		if most := with(k); most < shownWith {
+			p.Most = max(p.Most, most)
+			continue
+		}
+		for k > 0 && with(k-1) >= shownWith {
+			k--
+		}
+		p.Needs, p.Most = size(k), 0
+		break
+	}
 	return p
 }
 

@@ -24,6 +24,45 @@ func TestPowerIsThatOfATestOfTwoSides(t *testing.T) {
 	}
 }
 
+// Against a reference that is as it is, a sample of 1000 more draws cannot lower the part of the
+// error that is the reference's. With standard errors that are known, 4.08858 of them are a
+// difference of 0.4 if m draws have 1/m + 1/1000 = 0.002·(4/4.08858)²; half of that difference is
+// at most 2√2 standard errors, and seen with the probability Φ(2√2 − 2.80703) = 0.50852. With a
+// reference of five chains whose own error decides, known with 4 degrees of freedom, the difference
+// is never seen with 0.9; on both sides it would be.
+func TestMoreDrawsDoNotLengthenAReference(t *testing.T) {
+	const known = 1e9 // degrees of freedom
+	side := average{size: 1000, freedom: known}
+	of := tests{columns: 1, kinds: 2, pinned: true}
+	d := difference{error: 0.1, freedom: known, own: side, ref: side}
+	p := of.shows("a shift", 0.4, d, 1)
+	want := 1000 / (2*16/4.08858/4.08858 - 1)
+	if p.Needs < want || p.Needs > want*math.Exp(0.02) || p.Most != 0 {
+		t.Errorf("%+v: want %.1f draws, up to 2 %% more", p, want)
+	}
+	half := of.shows("half of it", 0.2, d, 1)
+	if half.Needs != 0 || math.Abs(half.Most-0.50852) > 1e-3 {
+		t.Errorf("%+v: want a power of at most 0.50852", half)
+	}
+	d.ref.freedom, d.freedom = 4, freedomOf(1000, known, 1000, 4)
+	five := of.shows("five chains", 0.4, d, 1)
+	if five.Needs != 0 || five.Most < five.Power || five.Most >= shownWith {
+		t.Errorf("five chains: %+v", five)
+	}
+	for want, c := range map[string]struct {
+		pinned bool
+		of     Power
+	}{
+		"with 0.9 at 7 effective draws on both sides":          {false, Power{Needs: 7}},
+		"with 0.9 at 7 effective draws against this reference": {true, Power{Needs: 7}},
+		"at most 0.51 with any number of draws":                {true, half},
+	} {
+		if got := (Report{Reference: Size{Pinned: c.pinned}}).With(c.of); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // Columns of few values: the mean of two values is moved by a tenth of their deviation by drawing
 // the larger one more often. The power that is stated is that of 150 sets, within 0.05 and three of
 // their standard errors, and nothing is said of a deviation, which has none of its own.

@@ -239,7 +239,7 @@ func judgeProblem(files []string, o judgeOptions) (r compare.Report, err error) 
 	if err != nil {
 		return r, usage.Errorf("judge: problem %q: %w", problems[0].Name, err)
 	}
-	ref := compare.Side{Chains: [][][]float64{exact}}
+	ref := compare.Side{Chains: [][][]float64{exact}, Pinned: true}
 	for d := range exact {
 		ref.Names = append(ref.Names, fmt.Sprintf("theta[%d]", d+1))
 	}
@@ -300,7 +300,7 @@ func judgeExactly(model string, t models.Target, own compare.Side) (r compare.Re
 		return r, err
 	}
 	exact := truth.Draws(exactDraws, rand.New(rand.NewPCG(1, 0))) // pinned: one report
-	ref := compare.Side{Names: own.Names, Chains: [][][]float64{transposed(exact)}}
+	ref := compare.Side{Names: own.Names, Chains: [][][]float64{transposed(exact)}, Pinned: true}
 	return compare.Sides(ref, own)
 }
 
@@ -319,7 +319,7 @@ func (f *selection) judgeByChains(ctx context.Context, own compare.Side, rebuild
 // byChains compares predictive values with those of a reference. Its own error is allowed
 // for; if it fails another check, nothing is decided.
 func byChains(reference *oracle.Reference, own compare.Side) (r compare.Report, err error) {
-	ref := compare.Side{Names: own.Names, OwnError: reference.OwnError.Upper}
+	ref := compare.Side{Names: own.Names, OwnError: reference.OwnError.Upper, Pinned: true}
 	for c := range reference.Draws {
 		ref.Chains = append(ref.Chains, transposed(reference.Chain(c)))
 	}
@@ -392,8 +392,8 @@ func printJudgement(w io.Writer, j judgement) error {
 			joint.Of, joint.Test, joint.P)})
 	}
 	for _, p := range j.Power {
-		rows = append(rows, []string{"refuses " + p.Of, fmt.Sprintf("with probability %.2f; "+
-			"with 0.9 at %.0f effective draws on both sides", p.Power, p.Needs)})
+		rows = append(rows, []string{"refuses " + p.Of, fmt.Sprintf("with probability %.2f; %s",
+			p.Power, j.With(p))})
 	}
 	for _, not := range []struct {
 		of    string

@@ -243,7 +243,8 @@ func TestReferenceChainsStateTheirError(t *testing.T) {
 		t.Errorf("%v, %+v: want accepted, and an effective size of less than %.0f", err, r.Reference, limit)
 	}
 	var b strings.Builder
-	if err := printJudgement(&b, judgement{Report: r}); err != nil || !strings.Contains(b.String(), ", with an error of its own of 0.02 ") {
+	if err := printJudgement(&b, judgement{Report: r}); err != nil || !strings.Contains(b.String(), ", with an error of its own of 0.02 ") ||
+		!r.Reference.Pinned || !strings.Contains(b.String(), " with any number of draws") {
 		t.Errorf("%v, %s", err, b.String())
 	}
 	ref.Checks = append(ref.Checks, oracle.Check{Name: "restarts"})
