@@ -177,9 +177,9 @@ type Column struct {
 	SD                 float64 `json:"sd"`
 	ReferenceEffective float64 `json:"reference_effective"`
 	Effective          float64 `json:"effective"`
-	// Location is the shift of the normal scores, Scale the ratio of the deviations, both
-	// of normal scores, which is not known where Location is refused; Shape the largest
-	// difference of the distribution functions against its band, not known without a cut.
+	// Location is the shift of the normal scores, Scale the ratio of their deviations, which is
+	// not known where Location is refused; Shape the largest difference of the distribution
+	// functions against its band, not known without a cut.
 	Location Test `json:"location"`
 	Scale    Test `json:"scale,omitzero"`
 	Shape    Test `json:"shape,omitzero"`
@@ -752,7 +752,8 @@ func (c Column) worst() string {
 		return fmt.Sprintf("its normal scores are shifted by %s (%s)", by, interval)
 	case c.Scale != Test{} && c.P == c.Scale.P:
 		by, interval := c.Scale.words()
-		return fmt.Sprintf("its deviation is %s times the reference's (%s)", by, interval)
+		return fmt.Sprintf("its normal scores are %s times as wide as the reference's (%s)",
+			by, interval)
 	}
 	return fmt.Sprintf("its distribution function differs by %v", c.Shape)
 }

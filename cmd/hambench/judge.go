@@ -424,7 +424,7 @@ func printJudgement(w io.Writer, j judgement) error {
 		fmt.Fprintf(w, "the worst of %d columns:\n", len(j.Columns))
 	}
 	return table.Write(w, []string{"column", "effective", "reference", "draws", "shift (scores)",
-		"deviation, ratio", "distribution", "p"}, rows)
+		"width of scores, ratio", "distribution", "p"}, rows)
 }
 
 // effective is a side's effective size; – where nothing was tested.

@@ -297,7 +297,7 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 	}
 	judge := func(args ...string) (int, string, string) { return call(t, append([]string{"judge"}, args...)...) }
 	code, stdout, stderr := judge("--reference", "all/m/reference.jsonl", "all/m/wide.jsonl", "--page", "wide.html")
-	if code != exitFailed || !strings.Contains(stdout, "REFUSED") || !strings.Contains(stderr, "not draws of this law: column theta[1]: its deviation is") {
+	if code != exitFailed || !strings.Contains(stdout, "REFUSED") || !strings.Contains(stderr, "not draws of this law: column theta[1]: its normal scores are ") || !strings.Contains(stderr, " times as wide as the reference's (") {
 		t.Errorf("a deviation twice as large: exit code %d, %s%s", code, stdout, stderr)
 	}
 	if html := read(t, "wide.html"); strings.Count(html, "<svg") != 2 || !strings.Contains(html, "aria-label=\"theta[1]\"") || !strings.Contains(html, "class=\"refused\"") {
