@@ -448,9 +448,10 @@ func printReference(w io.Writer, r *oracle.Reference, from string) error {
 		draws, r.Step, r.Friction, r.Thin<<r.Doublings, r.BurnIn+r.Burned*r.Samples*r.Thin,
 		r.Precision, r.Seconds, from)
 	self, cross := r.SelfDistance(), r.CrossCheck
-	fmt.Fprintf(w, "own error at most %.4f; self-distance of %d draws %.3f (5-95 %%: %.3f-%.3f); "+
-		"Metropolis-corrected chain at %.3f with acceptance %.2f\n", r.OwnError.Upper,
-		kept, self.Mean, self.Low, self.High, cross.Distance, cross.Acceptance)
+	fmt.Fprintf(w, "own error %.4f; with one standard error %.4f; self-distance of %d draws %.3f "+
+		"(5-95 %%: %.3f-%.3f); Metropolis-corrected chain at %.3f with acceptance %.2f\n",
+		r.OwnError.Distance, r.OwnError.Upper, kept, self.Mean, self.Low, self.High,
+		cross.Distance, cross.Acceptance)
 	var rows [][]string
 	for _, d := range []struct {
 		name string
