@@ -5,7 +5,7 @@
 // test is the difference between the two sides' means of a score of ranks, in units of its
 // standard error, which takes the autocorrelation of the score on both sides into account: so
 // that chains may be correlated, and of any law. All tests together refuse draws of the
-// reference's law once in a hundred times; [Report.Power] says what they see.
+// reference's law about once in a hundred times; [Report.Power] says what they see.
 package compare
 
 import (

@@ -57,13 +57,13 @@ sample --predictions writes them.
 
 Each column is compared in location, scale and shape, all of them in their correlations and
 along directions; effective sizes of both sides are those of each test (docs/judge.md). Draws
-of the reference's law are refused at most once in a hundred times, and the report says what
-deviation these draws would have shown. --page writes it as HTML with pictures, and --scorecard
-judges a folder of posteriors. Exit code 0 if accepted, 1 if refused, 3 if they decide nothing:
-too few, a chain of either side that never moved in a column, not mixed, or a reference whose
-chains fail a check. One chain twice on a side is bad input, and so are elements that one side
-counts from 0 and the other from 1. If the draws lack columns of the reference, or are its own, the
-verdict says so.
+of the reference's law are refused about once in a hundred times, for one look, where the
+chains show their autocorrelation, and the report says what deviation these draws would have
+shown. --page writes it as HTML with pictures, and --scorecard judges a folder of posteriors.
+Exit code 0 if accepted, 1 if refused, 3 if they decide nothing: too few, a chain of either side
+that never moved in a column, not mixed, or a reference whose chains fail a check. One chain
+twice on a side is bad input, and so are elements that one side counts from 0 and the other from
+1. If the draws lack columns of the reference, or are its own, the verdict says so.
 
 References of split 0 of the UCI sets come with the program; others are taken from the store
 of --out, and made there if missing, as all are with --rebuild. With --checks and no files,
