@@ -120,7 +120,8 @@ type Report struct {
 	// round, or one that has draws of the reference at other places; "" if none. The sides are not
 	// independent then, and an acceptance says nothing of a sampler.
 	Copied string `json:"copied,omitempty"`
-	// Joint has the worst correlation, and the worst direction's scale and shape.
+	// Joint has the worst correlation, and the worst direction's scale or shape, if two columns have
+	// draws enough to be mixed.
 	Joint []Joint `json:"joint,omitempty"`
 	// Power is empty if a side has too few effective draws.
 	Power []Power `json:"power"`
@@ -683,9 +684,9 @@ const worthOfAChain = 2
 
 // conclude sets the verdict; columns are in order. A refusal goes before a lack of draws: few
 // draws that differ enough to be seen are wrong all the same, if the median column has enough of
-// them. Columns of a small effective size refuse nothing, and without them nothing is accepted;
-// nor is it with chains that have not mixed, for which confined is the reason, nor with draws so
-// far out that they are not expected once in a hundred reports.
+// them. A column with less than minLeast refuses nothing by itself, nor in a direction (see joint),
+// and without it nothing is accepted; nor is it with chains that have not mixed, for which confined
+// is the reason, nor with draws so far out that they are not expected once in a hundred reports.
 func (r *Report) conclude(confined string) {
 	var few []string // what a side has too little of
 	enough := true   // in the median column, on both sides

@@ -199,19 +199,28 @@ func spacing(x []float64) float64 {
 
 // joint tests what single columns, with the normal scores z, do not show; p is any column's, of
 // which only the chains are used. It returns the worst correlation and the worst direction, and
-// all correlations for the power. Directions mix all columns: their windows are at least as long
-// as that of the median column.
+// all correlations for the power. Directions mix columns: their windows are at least as long as
+// that of the median column. They leave out those of an effective size below minMedian, which do
+// not show how slow they are, and would refuse right draws by a part of each direction.
 func (t tests) joint(p pooled, z [][]float64, columns []Column) (worst []Joint,
 	pairs []difference) {
 	var ofRef, ofOwn []int
-	for _, c := range columns {
+	var mixed []Column
+	var scores [][]float64 // of those that are mixed
+	for j, c := range columns {
 		ofRef, ofOwn = append(ofRef, c.location.ref.lag), append(ofOwn, c.location.own.lag)
+		if c.smallest() >= minMedian {
+			mixed, scores = append(mixed, c), append(scores, z[j])
+		}
+	}
+	correlation, pairs := t.correlations(p, z, columns)
+	if len(mixed) < 2 {
+		return []Joint{correlation}, pairs
 	}
 	slices.Sort(ofRef)
 	slices.Sort(ofOwn)
 	slow := limits{limit{lag: ofRef[len(ofRef)/2]}, limit{lag: ofOwn[len(ofOwn)/2]}}
-	correlation, pairs := t.correlations(p, z, columns)
-	return []Joint{correlation, t.directions(p, z, columns, median(pairs), slow)}, pairs
+	return []Joint{correlation, t.directions(p, scores, mixed, median(pairs), slow)}, pairs
 }
 
 // correlations compares the correlations of two columns' normal scores: of all pairs or, with

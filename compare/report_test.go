@@ -40,7 +40,7 @@ func TestAStuckChainOfEitherSideDecidesNothing(t *testing.T) {
 	}
 	// Of 40 sides with chains of two values that mix slowly, one of them in 93 of 100 draws, many have
 	// such a run.
-	slow, stuckIn := law{"rare", func(z float64) float64 { return math.Floor(max(0, z-0.48)) }, 0}, 0
+	slow, stuckIn := law{"rare", func(z float64) float64 { return math.Floor(max(0, z-0.48)) }, 0, false}, 0
 	for range 40 {
 		s := simulated(rng, slow, 4, 800, 3, 20, right)
 		if strings.Contains(stuck(s, simulated(rng, slow, 4, 800, 3, 1, right), ""), "did not move in") {
