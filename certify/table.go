@@ -56,8 +56,8 @@ func WriteTable(w io.Writer, rows []Row) error {
 		return err
 	}
 	return table.Note(w,
-		"order: the lowest power of the step that is certain to be in the error, taken for a series "+
-			"of whole powers; claim: a lower bound on it.",
+		"order: the lowest power of the step that is certain to be in the error, taken for a "+
+			"series of whole powers; claim: a lower bound on it.",
 		"confirmed: the order is at least the claim; exact: no error, where one of order 4 "+
 			"would be seen;",
 		"refuted: a lower power is certain; inconclusive: the errors decide nothing.")

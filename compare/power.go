@@ -60,8 +60,8 @@ func (t tests) shows(what string, by float64, d difference, n int) Power {
 	now := detects(by/d.error, d.freedom, quantile(d.freedom, level))
 	p := Power{Of: what, Power: now, Most: now}
 	a, b := d.own.size, d.ref.size
-	// With m(k) = minMedian · exp(k/50) effective draws. Against a reference that stays, the degrees
-	// of freedom fall to the reference's, so that the power need not grow with m: the search goes
+	// With m(k) = minMedian · exp(k/50) effective draws. Against a reference that stays, the
+	// degrees of freedom fall to its own, so that the power need not grow with m: the search goes
 	// up to 3·10⁶ times minMedian by tens of k, and back by ones.
 	size := func(k int) float64 { return minMedian * math.Exp(float64(k)/50) }
 	with := func(k int) float64 {
