@@ -392,9 +392,9 @@ func TestCrossingRefusesWhatIsNotPredicted(t *testing.T) {
 
 // High energies grow where gradients grow faster than linearly and batches differ: of Uᵢ = sᵢθ⁴/4, by
 // exact flows that span many periods, ln H grows by 0.128 an epoch in the mean, less 4CKη/3 by
-// friction. The share of the potential energy at a random time is that of an oscillation θ = sin φ of
-// the time element dφ/√(1 + sin² φ). The gain of 1600 chains
-// has a standard error of 0.0047; four of them are allowed, which a right one exceeds in 6 of 100 000.
+// friction. The share of the potential energy at a random time is that of an oscillation θ = sin φ
+// with the time element dφ/√(1 + sin² φ). The mean gain of 1600 chains has a standard error of
+// 0.0047; four of them are allowed, which a right program exceeds at 6 of 100 000 seeds.
 func TestHighEnergiesGrow(t *testing.T) {
 	slopes := []float64{0.4, 0.8, 1.2, 1.6}
 	over := func(f func(share float64) float64) float64 {

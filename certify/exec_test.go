@@ -15,10 +15,16 @@ import (
 // theirs starts the sampler of testdata/sampler.py.
 func theirs(t *testing.T, arguments string) *Sampler {
 	t.Helper()
+	return started(t, "sampler.py "+arguments)
+}
+
+// started starts a sampler in Python, of testdata.
+func started(t *testing.T, command string) *Sampler {
+	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not on this machine")
 	}
-	s, err := StartSampler(t.Context(), "python3 testdata/sampler.py "+arguments, time.Minute)
+	s, err := StartSampler(t.Context(), "python3 testdata/"+command, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,16 +147,9 @@ func TestABugOfAnExternalSamplerIsFound(t *testing.T) {
 
 // What acts a step later, by an auxiliary vector, is no bug: both samplers are of order 1.
 func TestASamplerMayKeepItsForceForAStep(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 is not on this machine")
-	}
 	for _, kind := range []string{"stale", "carried"} {
-		s, err := StartSampler(t.Context(), "python3 testdata/lag.py "+kind, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Stop)
-		row := rowsOf(t, gaussianBuiltin(), s.Integrator(), 1, 0.1, 0.05)[0]
+		sampler := started(t, "lag.py "+kind).Integrator()
+		row := rowsOf(t, gaussianBuiltin(), sampler, 1, 0.1, 0.05)[0]
 		if o := row.observable(t, "theta.cov"); o.Verdict != Confirmed || o.Order != 1 {
 			t.Errorf("%s: %s, order %v: want order 1, confirmed", kind, o.Verdict, o.Order)
 		}

@@ -17,7 +17,7 @@ var psgldIntegrator = Define(Integrator{
 	About: "sgld with a preconditioner by the running mean of squared gradients (RMSProp)",
 	Claims: Claims{
 		WeakOrder: 1, ErgodicOrder: 1, PositionOrder: 1,
-		Source: "Li et al. 2016, algorithm 1, of squares of ∇U; refuted where the step falls",
+		Source: "Li et al. 2016, algorithm 1, with squares of ∇U; not at small steps",
 	},
 	Needs:        Needs{Gradients: 1, Normals: 1},
 	PositionOnly: true,
@@ -30,8 +30,8 @@ var psgldIntegrator = Define(Integrator{
 		Low: 1e-12, High: 1e12,
 	}, {
 		Name: psgldGradient, About: "1 adds the divergence term Γ, which takes a " +
-			"Hessian-vector product, and is 1 − α of what small steps need; 0 leaves it out, " +
-			"as is usual", High: 1,
+			"Hessian-vector product, and is a share 1 − α of what small steps need; 0 leaves " +
+			"it out, as is usual", High: 1,
 		Needs: Needs{HessianVectors: 1, Normals: 1},
 	}},
 	Variables: func(dim int, _ Params) []Variable {

@@ -326,7 +326,7 @@ func TestDocumentsSayWhatPartsOfTheRowsShow(t *testing.T) {
 		}
 		return n
 	}
-	far, refused := nearNone(rows, true), nearNone(rows, false)
+	far, refused := atHalfTheSmallestStep(rows, true), atHalfTheSmallestStep(rows, false)
 	says(t, map[string][]string{"../docs/paper.md": {
 		fmt.Sprintf("at steps up to 0.03 %.2f, in [%.2f, %.2f]", float64(early.Excess.Value),
 			numberOf(early, "99 % interval over seeds, low"), numberOf(early, "99 % interval over seeds, high")),
@@ -339,9 +339,9 @@ func TestDocumentsSayWhatPartsOfTheRowsShow(t *testing.T) {
 	}})
 }
 
-// nearNone are the distances of the chains at B = 8, N_l = 1 and half of the paper's smallest step, whose
+// atHalfTheSmallestStep are the distances of the chains at B = 8, N_l = 1 and half of the paper's smallest step, whose
 // references passed their checks, or did not.
-func nearNone(rows *table.Table, passed bool) (distances []float64) {
+func atHalfTheSmallestStep(rows *table.Table, passed bool) (distances []float64) {
 	seen, failures := make(map[string]bool), newEvidence(rows).failures
 	for _, r := range rows.Where("h", 0.0005).Where("batch", 8).Where("friction", 5).Where("nl", 1).Where("scheme", "reshuffle").Where("seed", 1).Rows() {
 		of := slices.Contains([]string{"concrete", "energy", "yacht"}, r.Text("dataset"))

@@ -46,9 +46,12 @@ func (p *Chain) EnergyErrors(ctx context.Context, m minibatch.Scheme,
 		}
 		// A kernel that mixes steps has some for each batch.
 		steps := still.(*Chain).kernels[i*len(p.weights):][:len(p.weights)]
-		for j, part := range p.weights {
-			sums[0].add(weight*part, steps[j].a, of, law)
+		add := func(to *changes) {
+			for j, part := range p.weights {
+				to.add(weight*part, steps[j].a, of, law)
+			}
 		}
+		add(&sums[0])
 		// The batch's own: ½θᵀPθ − sᵀθ in the place of ½|θ|², both in the frame. Its constant drops
 		// out of changes.
 		of.Slice(0, d, 0, d).(*mat.Dense).Copy(g.frame.whitened(matrix(g.moved[i])))
@@ -58,9 +61,7 @@ func (p *Chain) EnergyErrors(ctx context.Context, m minibatch.Scheme,
 			of.Set(j, p.n-1, -shift.AtVec(j))
 			of.Set(p.n-1, j, -shift.AtVec(j))
 		}
-		for j, part := range p.weights {
-			sums[1].add(weight*part, steps[j].a, of, law)
-		}
+		add(&sums[1])
 	}
 	return sums[0].variance() / float64(d), sums[1].variance() / float64(d), ctx.Err()
 }

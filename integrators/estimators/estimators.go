@@ -78,8 +78,8 @@ type Estimator struct {
 	// Keeps states what the estimator's force offers if those of the batches do.
 	Keeps integrators.Available
 	// Extra is the number of gradients of a batch that a step costs on average, the
-	// integrator's own not counted, with K steps an epoch; nil means none, or, of cv without a
-	// fixed partition or with a large one, one that is not counted.
+	// integrator's own not counted, with K steps an epoch; nil means none. The one more that
+	// cv takes where it keeps no gradients is not counted.
 	Extra func(epoch int) float64
 	// Period is the number of steps after which an estimator restarts, with K
 	// steps an epoch: at steps whose number is a multiple of it, Force changes
