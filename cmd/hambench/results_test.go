@@ -6,6 +6,7 @@ import (
 	"crypto/sha1"
 	"encoding/csv"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"html"
 	"math"
@@ -68,27 +69,31 @@ func TestLongCommittedResultsAreThoseOfTheirStore(t *testing.T) {
 	}
 }
 
-// docs/paper.md and README say that on the regression networks the distance of leapfrog with
-// B = 8 follows η/C: of all pairs of committed cells with different steps and one η/C, both off
-// the floor, those without a diverged chain, those with some, and those of which one side has
-// none left. A pair's ratio is of the larger step's excess over the floor, and of its distance.
-func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
-	f, err := os.Open("../../docs/results/friction.csv")
+// records are the lines of a committed table of numbers, by the names of their columns.
+func records(t *testing.T, table string) (records []map[string]string) {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(read(t, "../../docs/results/"+table+".csv"))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	type cell struct{ h, friction, ks, floor, diverged float64 }
-	cells := make(map[string][]cell)
 	for _, line := range lines[1:] {
 		of := make(map[string]string)
 		for i, name := range lines[0] {
 			of[name] = line[i]
 		}
+		records = append(records, of)
+	}
+	return records
+}
+
+// docs/paper.md and README say that on the regression networks the distance of leapfrog with
+// B = 8 follows η/C: of all pairs of committed cells with different steps and one η/C, both off
+// the floor, those without a diverged chain, those with some, and those of which one side has
+// none left. A pair's ratio is of the larger step's excess over the floor, and of its distance.
+func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
+	type cell struct{ h, friction, ks, floor, diverged float64 }
+	cells := make(map[string][]cell)
+	for _, of := range records(t, "friction") {
 		number := func(name string) float64 {
 			x, err := strconv.ParseFloat(of[name], 64)
 			switch {
@@ -139,20 +144,6 @@ func TestNetworksFollowTheStepOverTheFriction(t *testing.T) {
 						add(&judged)
 					}
 				}
-			}
-		}
-	}
-	for _, m := range regexp.MustCompile(`(?m)^\| (\w+) \| (\(.*\)) \| ([\d., ]+) \|$`).FindAllStringSubmatch(read(t, "../../docs/paper.md"), -1) {
-		said, places := strings.Split(m[3], ", "), strings.Split(m[2], " and ")
-		for i, place := range places {
-			ks := math.NaN()
-			for _, c := range cells[m[1]] {
-				if place == fmt.Sprintf("(%v, %v)", c.friction, c.h) {
-					ks = c.ks
-				}
-			}
-			if got := fmt.Sprintf("%.3f", ks); len(said) != len(places) || got != said[i] {
-				t.Errorf("docs/paper.md: %s at %s: %v, it is %s", m[1], place, said, got)
 			}
 		}
 	}
@@ -269,22 +260,13 @@ func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
 }
 
 // Verdicts and numbers of docs/paper.md are those of the committed claims and tables; README
-// counts verdicts as they are. A row of claims quotes what was found.
+// counts verdicts as they are.
 func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 	claims, doc := read(t, "../../docs/results/claims.md"), read(t, "../../docs/paper.md")
 	said := strings.Join(strings.Fields(doc), " ")
-	type decided struct{ verdict, found, since string }
-	of := make(map[string]decided)
-	alone := make(map[string]string) // by chains since the freeze
+	of := make(map[string]string) // verdicts
 	for _, c := range committedClaims(t) {
-		alone[c.ID] = "–"
-		if c.Since != nil {
-			alone[c.ID] = c.Since.Verdict + ": " + c.Since.Summary
-		}
-	}
-	row := regexp.MustCompile(`(?m)^\| \[([\w-]+)\]\(#.*\*\*(confirmed|refuted|not decided)\*\*[^|]*\| (.*) \|$`)
-	for _, m := range row.FindAllStringSubmatch(claims, -1) {
-		of[m[1]] = decided{m[2], m[3], alone[m[1]]}
+		of[c.ID] = c.Verdict
 	}
 	count := regexp.MustCompile(`the paper's (\d+): (\d+) confirmed, (\d+) refuted, (\d+) not decided; our own (\d+): (.*?); of others`)
 	n := count.FindStringSubmatch(claims)
@@ -298,16 +280,10 @@ func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 	if want := fmt.Sprintf("of its %s claims that are tested %s are confirmed, %s refuted and %s not decided", n[1], n[2], n[3], n[4]); !strings.Contains(readme, want) {
 		t.Errorf("README does not say %q", want)
 	}
-	rows := 0
-	for _, m := range regexp.MustCompile("(?m)^\\| .*\\[`([\\w-]+)`(?:, ours)?\\] \\| (.*) \\| (confirmed|refuted|not decided) \\| (.*) \\|$").FindAllStringSubmatch(doc, -1) {
-		if rows++; (decided{m[3], m[2], m[4]}) != of[m[1]] {
-			t.Errorf("%s: docs/paper.md has %q; found was %q", m[1], m[2:], of[m[1]])
-		}
-	}
 	words := regexp.MustCompile("\\[`([\\w-]+)`, (confirmed|refuted|not decided)\\]").FindAllStringSubmatch(doc, -1)
 	for _, m := range words {
-		if of[m[1]].verdict != m[2] {
-			t.Errorf("docs/paper.md says that %s is %s, it is %s", m[1], m[2], of[m[1]].verdict)
+		if of[m[1]] != m[2] {
+			t.Errorf("docs/paper.md says that %s is %s, it is %s", m[1], m[2], of[m[1]])
 		}
 	}
 	for _, m := range regexp.MustCompile("`([a-z][a-z0-9]*(?:-[a-z0-9]+)+)`[,\\]]").FindAllStringSubmatch(doc, -1) {
@@ -315,41 +291,15 @@ func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 			t.Errorf("docs/paper.md names a claim %q, which there is not", m[1])
 		}
 	}
-	// Tables of scores: ours beside the paper's.
-	set := ""
-	for _, table := range []string{"regression", "classification"} {
-		for _, line := range strings.Split(read(t, "../../docs/results/"+table+".txt"), "\n") {
-			c := strings.Split(line, "|")
-			if len(c) < 13 || strings.TrimSpace(c[4]) != "SHMC" && strings.TrimSpace(c[4]) != "SGHMC" {
-				continue
-			}
-			if name := strings.TrimSpace(c[1]); name != "" {
-				set = name
-			}
-			start := fmt.Sprintf("| %s | %s | %s | ", set, strings.TrimSpace(c[4]), strings.TrimSpace(c[7]))
-			at := strings.Index(doc, start)
-			if at < 0 || !strings.Contains(strings.SplitN(doc[at:], "\n", 2)[0], "| "+strings.TrimSpace(c[10])+" |") {
-				t.Errorf("docs/paper.md has no row of %s, %s with %s and %s", set, c[4], c[7], c[10])
-			}
-			rows++
+	if len(words) < 4 {
+		t.Errorf("%d verdicts in docs/paper.md are compared", len(words))
+	}
+	for _, of := range records(t, "autocorrelation") {
+		var ours, paper float64
+		if _, err := fmt.Sscan(of["lag1"]+" "+of["lag1_paper"], &ours, &paper); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if rows != 12+12 || len(words) < 4 {
-		t.Errorf("%d rows and %d verdicts in docs/paper.md are compared", rows, len(words))
-	}
-	lags, err := csv.NewReader(strings.NewReader(read(t, "../../docs/results/autocorrelation.csv"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range lags[1:] {
-		of := func(name string) float64 {
-			v, err := strconv.ParseFloat(line[slices.Index(lags[0], name)], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return v
-		}
-		if want := fmt.Sprintf("%s %.2f (paper %.2f)", line[0], of("lag1"), of("lag1_paper")); !strings.Contains(said, want) {
+		if want := fmt.Sprintf("%s %.2f (paper %.2f)", of["dataset"], ours, paper); !strings.Contains(said, want) {
 			t.Errorf("docs/paper.md does not say %q", want)
 		}
 	}
@@ -357,10 +307,10 @@ func TestDocumentsSayWhatTheCommittedClaimsSay(t *testing.T) {
 
 // committedClaim is a claim of docs/results/claims.json.
 type committedClaim struct {
-	ID, Whose, Verdict string
-	Read               int  `json:"rows_read"`
-	Before             bool `json:"before_freeze"`
-	Known, Since       *struct{ Verdict, Summary string }
+	ID, Verdict, Summary string
+	Read                 int  `json:"rows_read"`
+	Before               bool `json:"before_freeze"`
+	Known, Since         *struct{ Verdict, Summary string }
 }
 
 func committedClaims(t *testing.T) (claims []committedClaim) {
@@ -370,38 +320,118 @@ func committedClaims(t *testing.T) (claims []committedClaim) {
 	return claims
 }
 
-// The list of verdicts by edition has all claims. A verdict that rests on results from before the
-// freeze of its test stands in one column, that of later results in the other.
-func TestVerdictsByEditionAreThoseOfTheClaims(t *testing.T) {
-	claims, rows := committedClaims(t), make(map[string][]string)
-	for line := range strings.Lines(read(t, "../../docs/paper.md")) {
-		if c := strings.Split(strings.TrimSpace(line), " | "); len(c) == 5 && strings.HasPrefix(c[0], "| `") {
-			rows[strings.Trim(c[0], "|` ")] = []string{strings.Trim(c[3], "*"), strings.Trim(c[4], "|* ")}
-		}
+// A verdict that rests on results from before the freeze of its test stands in one column of the
+// list by edition, that of later results in the other.
+func (c committedClaim) editions() (known, since string) {
+	switch {
+	case c.Since != nil:
+		return c.Known.Verdict, c.Since.Verdict
+	case c.Before:
+		return c.Verdict, "–"
+	case c.Read > 0:
+		return "–", c.Verdict
 	}
+	return "–", "–"
+}
+
+// README says for how many claims chains that were run since the freeze stand alone, and that
+// their verdicts are those of all chains.
+func TestVerdictsSinceTheFreezeAreThoseOfAllChains(t *testing.T) {
 	alone := 0
-	for _, c := range claims {
-		want := []string{"–", "–"}
-		switch {
-		case c.Since != nil:
-			if alone++; c.Since.Verdict != c.Verdict {
-				t.Errorf("%s: %s by chains since the freeze, %s by all; README says that they agree", c.ID, c.Since.Verdict, c.Verdict)
-			}
-			want = []string{c.Known.Verdict, c.Since.Verdict}
-		case c.Before:
-			want[0] = c.Verdict
-		case c.Read > 0:
-			want[1] = c.Verdict
+	for _, c := range committedClaims(t) {
+		if c.Since == nil {
+			continue
 		}
-		if !slices.Equal(rows[c.ID], want) {
-			t.Errorf("%s: docs/paper.md has %q, the claims say %q", c.ID, rows[c.ID], want)
+		if alone++; c.Since.Verdict != c.Verdict {
+			t.Errorf("%s: %s by chains since the freeze, %s by all; README says that they agree", c.ID, c.Since.Verdict, c.Verdict)
 		}
 	}
 	if want := fmt.Sprintf("; of %d more, chains run since stand alone", alone); !strings.Contains(read(t, "../../README.md"), want) {
 		t.Errorf("README does not say %q", want)
 	}
-	if len(claims) < 40 || len(rows) != len(claims) {
-		t.Errorf("%d rows of %d claims", len(rows), len(claims))
+}
+
+var update = flag.Bool("update", false, "write the verdicts and numbers in the tables of docs/paper.md anew")
+
+// The tables of docs/paper.md have the verdicts and numbers of the committed results. The first
+// cells of a row, which say what it is about, are our own words; so are the paper's numbers.
+func TestTablesOfThePaperAreThoseOfTheResults(t *testing.T) {
+	claims := make(map[string]committedClaim)
+	for _, c := range committedClaims(t) {
+		claims[c.ID] = c
+	}
+	distances := make(map[string]string) // of chains in batches of 8
+	for _, of := range records(t, "friction") {
+		if of["batch"] == "8" {
+			place := fmt.Sprintf("%s (%s, %s)", of["dataset"], of["friction"], of["h"])
+			if ks, err := strconv.ParseFloat(of["ks_mean"], 64); err == nil {
+				distances[place] = fmt.Sprintf("%.3f", ks)
+			}
+		}
+	}
+	scores := make(map[string][2]string)
+	for _, table := range []string{"regression", "classification"} {
+		set := ""
+		for line := range strings.Lines(read(t, "../../docs/results/"+table+".txt")) {
+			c := strings.Split(line, "|")
+			if len(c) < 13 {
+				continue
+			}
+			set = cmp.Or(strings.TrimSpace(c[1]), set)
+			scores[set+" "+strings.TrimSpace(c[4])] = [2]string{strings.TrimSpace(c[7]), strings.TrimSpace(c[10])}
+		}
+	}
+	named := regexp.MustCompile("\\[?`([\\w-]+)`(?:, ours\\])?\\]?$")
+	rows := make(map[string]int)
+	lines := strings.Split(read(t, "../../docs/paper.md"), "\n")
+	for i, line := range lines {
+		c := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
+		if len(c) < 3 || !strings.HasPrefix(line, "| ") {
+			continue
+		}
+		var claim committedClaim
+		if m := named.FindStringSubmatch(c[0]); m != nil {
+			claim = claims[m[1]]
+		}
+		kind, score := "", scores[c[0]+" "+c[1]]
+		switch {
+		case len(c) == 4 && claim.ID != "":
+			kind, c[1], c[2], c[3] = "what chains say", claim.Summary, claim.Verdict, "–"
+			if s := claim.Since; s != nil {
+				c[3] = s.Verdict + ": " + s.Summary
+			}
+		case len(c) == 5 && claim.ID != "":
+			kind = "verdicts by edition"
+			c[3], c[4] = claim.editions()
+			if c[2] != "–" && c[3] != "–" && c[3] != c[2] {
+				c[3] = "**" + c[3] + "**"
+			}
+		case len(c) == 6 && strings.HasSuffix(c[1], "HMC"):
+			kind, c[2], c[4] = "scores", score[0], score[1]
+		case len(c) == 3 && strings.HasPrefix(c[1], "(") && c[0] != "data":
+			kind = "equal η/C"
+			var of []string
+			for place := range strings.SplitSeq(c[1], " and ") {
+				of = append(of, distances[c[0]+" "+place])
+			}
+			c[2] = strings.Join(of, ", ")
+		default:
+			continue
+		}
+		rows[kind]++
+		want := "| " + strings.Join(c, " | ") + " |"
+		if line != want && !*update {
+			t.Errorf("docs/paper.md has\n%s\nwant\n%s", line, want)
+		}
+		lines[i] = want
+	}
+	if rows["verdicts by edition"] != len(claims) || rows["what chains say"] != 12 || rows["scores"] != 12 || rows["equal η/C"] != 8 {
+		t.Errorf("rows of docs/paper.md: %v, of %d claims", rows, len(claims))
+	}
+	if *update {
+		if err := os.WriteFile("../../docs/paper.md", []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
