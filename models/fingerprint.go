@@ -184,7 +184,8 @@ func (p *probe) laws(t Target, points ...[]float64) {
 
 // KernelDigest digests, to the bit, what the machine kernels in force compute:
 // gradients and Hessian-vector products of networks in both precisions at several
-// batch sizes, those of the linear model, normals, and a step's update. Kernels
+// batch sizes, those of the linear model, normals, and a step's update with a gradient in
+// float64 (the passes of float32 chains are pinned by a test of the kernels alone). Kernels
 // of the same instruction set that round differently have another digest. It has 32
 // hexadecimal digits and is computed once.
 func KernelDigest() string { return kernelDigest() }

@@ -191,6 +191,16 @@ def environment(cache: Path) -> Path:
     return python
 
 
+def widest_mkl(cache: Path) -> dict[str, str]:
+    """The variables by which MKL, which takes AVX-512 on Intel's processors alone, takes it on others, too."""
+    if processor("vendor_id") == "GenuineIntel":
+        return {}
+    library = cache / "widest_mkl.so"
+    answer = "int mkl_serv_intel_cpu_true(void) { return 1; }"
+    call("cannot build a library for MKL", "gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", library, input=answer)
+    return {"LD_PRELOAD": str(library)}
+
+
 def pin() -> int:
     """Keeps this process and those it starts on one core."""
     core = max(os.sched_getaffinity(0))
@@ -211,6 +221,8 @@ def start(row: Row, program: Path, python: Path, problem: Path, cache: Path, log
         isa, precision = row.worker.split()
         return Worker(row.worker, [program, "serve", problem, precision], {"HAMBENCH_ISA": isa, "GOMAXPROCS": "1"}, log)
     env = {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor")}
+    if row.worker.startswith("torch"):
+        env |= widest_mkl(cache)
     return Worker(row.worker, [python, HERE / "worker.py", problem, row.worker], env, log)
 
 
@@ -265,9 +277,9 @@ def verdict(results: list[Result]) -> str:
     return "Goals: " + "; ".join(parts) + "."
 
 
-def processor() -> str:
+def processor(field: str = "model name") -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
+        if line.startswith(field):
             return line.split(":", 1)[1].strip()
     return platform.processor()
 

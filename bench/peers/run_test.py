@@ -1,5 +1,6 @@
 """Tests of what the driver decides: python3 -m unittest run_test."""
 
+import ctypes
 import tempfile
 import unittest
 from pathlib import Path
@@ -38,6 +39,17 @@ class CheckTest(unittest.TestCase):
     def test_forgotten_noise_is_a_failure(self) -> None:
         with self.assertRaisesRegex(run.Failure, "mean squared momentum 0.200"):
             run.check(Answers(check=2e-6, heat=0.2))
+
+
+class WidestMKLTest(unittest.TestCase):
+    def test_only_other_makers_need_the_library(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            with mock.patch.object(run, "processor", return_value="GenuineIntel"):
+                self.assertEqual(run.widest_mkl(Path(folder)), {})
+            with mock.patch.object(run, "processor", return_value="AuthenticAMD"):
+                env = run.widest_mkl(Path(folder))
+            says = ctypes.CDLL(env["LD_PRELOAD"]).mkl_serv_intel_cpu_true
+            self.assertEqual(says(), 1)
 
 
 class PublishedTest(unittest.TestCase):

@@ -59,7 +59,8 @@ func Compute(ctx context.Context, c bench.Cell, in Inputs) (bench.Result, error)
 	if err != nil {
 		return bench.Result{}, err
 	}
-	// JSON cannot express the scores of a chain that diverged with large but finite numbers.
+	// JSON cannot express the scores of a chain that diverged with large but finite numbers, or
+	// whose every draw gives the class of a test row the probability 0, to rounding.
 	maps.DeleteFunc(r.Scores, func(_ string, v float64) bool {
 		return math.IsNaN(v) || math.IsInf(v, 0)
 	})

@@ -24,6 +24,7 @@ func digest(vectors ...[]float64) uint64 {
 // change of every chain that a machine with vector instructions runs.
 func TestNormalsKeepTheirBits(t *testing.T) {
 	const normals, updates, still = 0xc421c0e597ec3fce, 0x72a8a53519092bb8, 0x96d43c758cf1e2b1
+	const steps, drifts = 0x57d401b103d12184, 0x4a3f34f1b1715c30
 	for _, s := range assemblySets(t) {
 		r := rand.New(rand.NewPCG(3, 4))
 		n := newNoise(s, 0x0123456789abcdef, 5)
@@ -51,6 +52,22 @@ func TestNormalsKeepTheirBits(t *testing.T) {
 		}
 		if got := digest(u.R); got != still {
 			t.Errorf("%s: updates of the momentum have the digest %#x, want %#x", s.Name(), got, uint64(still))
+		}
+		// The pass of a float32 chain's step, and of a drift.
+		u = &Update{
+			Theta: randoms(r, dim), R: randoms(r, dim), P: coef(), A: coef(), B: coef(), Q: coef(), S: coef(), D: coef(),
+			likelihood: Likelihood{Float32: floats(randoms(r, dim)), Next: make([]float32, dim), Drift: coef()},
+		}
+		for range 3 {
+			n.Update(u)
+		}
+		if got := digest(u.Theta, u.R, widened(u.likelihood.Next)); got != steps {
+			t.Errorf("%s: whole steps have the digest %#x, want %#x", s.Name(), got, uint64(steps))
+		}
+		x, rounded := randoms(r, dim), make([]float32, dim)
+		s.Combine(x, rounded, Summand{C: coef(), X: x}, Summand{C: Coef{Each: randoms(r, dim)}, Float32: floats(randoms(r, dim)), Prior: randoms(r, dim)})
+		if got := digest(x, widened(rounded)); got != drifts {
+			t.Errorf("%s: drifts have the digest %#x, want %#x", s.Name(), got, uint64(drifts))
 		}
 	}
 }

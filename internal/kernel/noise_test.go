@@ -154,7 +154,7 @@ func TestMomentsOfNormals(t *testing.T) {
 	}
 }
 
-// Counts beyond 2, 3, 4 and 5 standard deviations on either side are
+// Counts beyond 2, 3, 4 and 4.5 standard deviations on either side are
 // binomial.
 func TestTailsOfNormals(t *testing.T) {
 	for _, s := range Sets() {
@@ -233,19 +233,20 @@ func correlation(t *testing.T, what string, x, y []float64) {
 
 // Lanes, streams, keys and steps must be uncorrelated.
 func TestCorrelationsOfNormals(t *testing.T) {
-	s := Default()
 	const vectors, length = 500, 1024
-	x := draws(s, 4, vectors, length)
-	for _, lag := range []int{1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 48, 63, 64, 65, 128, length} {
-		correlation(t, "lag", x[:len(x)-lag], x[lag:])
+	for _, s := range Sets() {
+		x := draws(s, 4, vectors, length)
+		for _, lag := range []int{1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 48, 63, 64, 65, 128, length} {
+			correlation(t, s.Name()+" lag", x[:len(x)-lag], x[lag:])
+		}
+		correlation(t, s.Name()+" stream", x, draws(s, 5, vectors, length))
+		n := newNoise(s, 43, 4)
+		y := make([]float64, len(x))
+		for i := range vectors {
+			n.Normal(y[i*length : (i+1)*length])
+		}
+		correlation(t, s.Name()+" key", x, y)
 	}
-	correlation(t, "stream", x, draws(s, 5, vectors, length))
-	n := newNoise(s, 43, 4)
-	y := make([]float64, len(x))
-	for i := range vectors {
-		n.Normal(y[i*length : (i+1)*length])
-	}
-	correlation(t, "key", x, y)
 }
 
 // The negative control: normals of 1 % too large a scale must be found.

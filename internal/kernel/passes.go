@@ -7,7 +7,8 @@ import (
 
 // The passes below do whole iterations of the assembly's loops in assembly, and the
 // rest here. Both take the same rounding steps, fused multiply-adds included, so that
-// a result does not depend on a coordinate's place.
+// a result does not depend on a coordinate's place, of finite numbers that are not
+// denormal: the assembly takes those for 0, and to it 0·∞ of a part that is left out is NaN.
 
 // Coef is a coefficient of an update: the same number for every coordinate
 // or, if Each is not nil, one number per coordinate (a diagonal mass
