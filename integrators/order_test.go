@@ -166,6 +166,44 @@ func TestLieTrotterInnerStepsAndFullRefreshment(t *testing.T) {
 	}
 }
 
+// A word takes C = +Inf if, and only if, its law is then right for small steps: all words of up
+// to five letters, where an unbalanced one is off by a tenth at the least.
+func TestBalancedWordsTakeFullRefreshment(t *testing.T) {
+	p, of := targets()[0], map[bool]int{}
+	p.c = math.Inf(1)
+	var try func(word string)
+	try = func(word string) {
+		if len(word) < 5 {
+			for _, letter := range []string{"A", "B", "O"} {
+				try(word + letter)
+			}
+		}
+		scheme, err := parseSplit(splitPrefix + word)
+		if err != nil {
+			return // a letter is missing
+		}
+		balanced := scheme.FullRefreshment
+		scheme.FullRefreshment = true
+		taken := Define(scheme, func(dim int, p Params) (Stepper, Stepper) {
+			return newSplitting(dim, p, word, segments(word)), nil
+		})
+		step, off := probe(p.newAt(t, taken, 0.005, 1), p.force, 1), math.Inf(1)
+		m := step.m.At
+		if (1-m(0, 0))*(1-m(1, 1)) > m(0, 1)*m(1, 0) { // otherwise the O's leave no trace of the force
+			_, cov := step.stationary(t)
+			off = math.Abs(cov.At(0, 0)*p.force.affine.Precision[0] - 1)
+		}
+		of[balanced]++
+		if balanced != (off < 0.05) {
+			t.Errorf("%s: balanced %t, the variance of θ is off by %.3f", word, balanced, off)
+		}
+	}
+	try("")
+	if of[true] < 10 || of[false] < 10 {
+		t.Errorf("%v words", of)
+	}
+}
+
 // With C = +Inf nothing of the old momentum is left.
 func TestFullRefreshmentForgetsTheMomentum(t *testing.T) {
 	in, err := lookup(t, "lietrotter").New(1, Params{Step: 0.1, Friction: math.Inf(1), InvMass: []float64{4}})

@@ -43,7 +43,9 @@ var psgldIntegrator = Define(Integrator{
 // with the prior, where theirs averages those of the mean gradient of a row's log-likelihood: but
 // for the prior their step ε and their λ are h = Nε/2 and epsilon = Nλ. The order is what is
 // usually said of it: as h falls at a fixed α the law of one batch of all data tends to
-// e^{−U} Π(|∂ᵢU| + epsilon), which certify finds. With g,
+// e^{−U} Π(|∂ᵢU| + epsilon) where U is a sum of functions of one coordinate each, as in one
+// dimension, where certify finds it. Of coupled coordinates that product is not stationary, and
+// no closed form is known. With g,
 //
 //	v⁺ = αv + (1 − α)g²,   G = M⁻¹/(ε + √v⁺)
 //	θ⁺ = θ − hGg + hΓ + √(2hG) ξ

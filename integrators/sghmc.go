@@ -38,7 +38,9 @@ const varianceWindow = 1000
 // B̂ = hV̂/2 per coordinate, and the variance is floored at 0.
 //
 // V̂ is a running mean of half the squared difference of successive gradients
-// (von Neumann's estimator of a variance in the presence of drift). The
+// (von Neumann's estimator of a variance in the presence of drift). In random orders
+// neighbours are mostly different batches, so that it is (K + 1)/K times the variance, and
+// (2K + 1)/(2K) times in symmetric sweeps. The
 // variance of the gradients about their own mean would count the movement of
 // ∇U along the chain as noise. What ∇U moves within a step, about
 // ½h²E(∇²U M⁻¹r)², is still counted: where a batch is all of the data, the caller
@@ -47,8 +49,9 @@ const varianceWindow = 1000
 //
 // The correction assumes gradient noise that is independent from step to
 // step. Under reshuffle it is not, and the correction is then itself an error
-// of order 1. Package certify sets V̂ to its mean under the target; with the full
-// batch that is 0, and the scheme is leapfrog.
+// of order 1. Package certify sets V̂ to the variance under the target, which is less than
+// what chains find in random orders, by that factor; with the full batch it is 0, and the
+// scheme is leapfrog.
 type sghmc struct {
 	adaptive
 	h, C     float64

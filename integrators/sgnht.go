@@ -18,6 +18,10 @@ var sgnhtIntegrator = thermostatIntegrator(Integrator{
 //	θ⁺ = θ + hM⁻¹r⁺
 //	ζ⁺ = ζ + h(r⁺ᵀM⁻²r⁺ − tr M⁻¹)/(dμ).
 //
+// The friction is explicit: where hζM⁻¹ exceeds 2 the momentum overshoots and ζ rises further, so
+// that chains are thrown out at steps far below leapfrog's limit (N(0, 1), C = 1: within 1000 steps
+// at h = 0.3). Orders are of the law before that.
+//
 // The kick's factor of r depends on ζ, so that it is set before every step.
 type sgnht struct {
 	thermostat

@@ -27,7 +27,7 @@ var splittings = []Integrator{
 		"Bussi & Parrinello 2007; Leimkuhler, Matthews & Stoltz 2016"),
 	splitIntegrator("baoa", "BAOA",
 		"splitting BAOA: with all data the positions of baoab, with one gradient a step",
-		"Leimkuhler, Matthews & Stoltz 2016"),
+		"Leimkuhler & Matthews 2015; Leimkuhler, Matthews & Stoltz 2016"),
 }
 
 // parseSplit returns the scheme of the name split:WORD, in either case. A word that is too
@@ -71,10 +71,33 @@ func splitIntegrator(name, word, about, source string) Integrator {
 			needs.Normals++
 		}
 	}
-	m := Integrator{Name: name, About: about, Claims: claims, Needs: needs, FullRefreshment: true}
+	m := Integrator{
+		Name: name, About: about, Claims: claims, Needs: needs, FullRefreshment: balanced(word),
+	}
 	return Define(m, func(dim int, p Params) (Stepper, Stepper) {
 		return newSplitting(dim, p, word, segs), nil
 	})
+}
+
+// balanced reports whether a word samples the target at C = +Inf, too. There each O draws r
+// anew, which forgets a kick with no A before the next O. Between two O's, with A's of the
+// length a in all, θ moves by aξ, of variance a², and by the force of each B times the A's
+// after it. The law is right for small steps if the a² add up to twice the latter.
+func balanced(word string) bool {
+	a, b := strings.Count(word, "A"), strings.Count(word, "B")
+	first := strings.IndexByte(word, 'O')
+	squares, ways, drifts, kicks := 0, 0, 0, 0
+	for _, letter := range word[first+1:] + word[:first+1] {
+		switch letter {
+		case 'A':
+			drifts, ways = drifts+1, ways+kicks
+		case 'B':
+			kicks++
+		default:
+			squares, drifts, kicks = squares+drifts*drifts, 0, 0
+		}
+	}
+	return b*squares == 2*a*ways // shares are 1/a of a step and 1/b
 }
 
 // wordOrders derives the orders of a splitting from its word.

@@ -26,7 +26,7 @@ const massOfZeta = "thermal-mass"
 func thermostatIntegrator(m Integrator, build func(dim int, p Params) Stepper) Integrator {
 	m.Nonlinear = true
 	m.Parameters = []Parameter{{
-		Name: massOfZeta, About: "μ, by which the thermostat is slower, time²",
+		Name: massOfZeta, About: "μ, by which the thermostat is slower, (time/mass)²",
 		Default: 1, Low: 1e-3, High: 1e6,
 	}}
 	m.Variables = func(dim int, p Params) []Variable {

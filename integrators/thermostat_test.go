@@ -127,6 +127,32 @@ func slope(f func(t *testing.T, h float64) float64, t *testing.T) float64 {
 	return 2*math.Log2(b/c) - math.Log2(a/b) - 1
 }
 
+// A step of sgnht is that of Ding et al., algorithm 2, whose position follows the new momentum.
+func TestSGNHTFollowsItsFormulas(t *testing.T) {
+	const h, zeta = 0.1, 1.9
+	theta, r, xi := []float64{0.7, -0.4}, []float64{0.3, 1.1}, ones{0.6, -0.9}
+	in := thermalProblem{method: lookup(t, "sgnht")}.at(t, h)
+	z := in.NewState()
+	copy(z.Theta, theta)
+	copy(z.R, r)
+	z.Aux[0][0] = zeta
+	f := newGaussian([]float64{2, 0.3, 0.3, 1.5}, []float64{1, -0.5})
+	g := make([]float64, 2)
+	f.Gradient(g, theta)
+	in.OuterSteps(z, func() Force { return f }, xi, 1)
+	heat := 0.0
+	for i, m := range thermalMasses { // M⁻¹
+		r := r[i] - h*g[i] - h*zeta*m*r[i] + math.Sqrt(2*thermalFriction*h)*xi[i]
+		heat += m*m*r*r - m
+		if at := theta[i] + h*m*r; math.Abs(z.R[i]-r) > 1e-14 || math.Abs(z.Theta[i]-at) > 1e-14 {
+			t.Errorf("coordinate %d: θ = %v and r = %v, want %v and %v", i, z.Theta[i], z.R[i], at, r)
+		}
+	}
+	if want := zeta + h*heat/(2*thermalMass); math.Abs(z.Aux[0][0]-want) > 1e-14 {
+		t.Errorf("ζ = %v, want %v", z.Aux[0][0], want)
+	}
+}
+
 func TestThermostatsHaveTheOrdersTheyClaim(t *testing.T) {
 	for _, name := range []string{"sgnht", "badodab"} {
 		p := thermalProblem{method: lookup(t, name)}

@@ -107,7 +107,7 @@ def more() -> list[str]:
         "## On N(0, 1)",
         "",
         "Samplers with a thermostat or a preconditioner that follows the gradients, and those of devinterp, on N(0, 1), friction 1, with the full batch: the error of the variance, whose right value is 1, "
-        "at h = " + ", ".join(f"{h:g}" for h in STEPS) + " (`–`: not resolved), and its order. Where a drift is (lr/2)∇U, lr = 2h; `python/hambench/adapters.py` says which parameters others have. "
+        "at h = " + ", ".join(f"{h:g}" for h in STEPS) + " (`–`: not resolved), and its order. Where a drift is (lr/2)∇U, lr = 2h. The leading term is in units of the deviation of θ², √2; of order 0 it is the size at the smallest step that `certify` took by itself. `python/hambench/adapters.py` says which parameters others have. "
         f"devinterp {importlib.metadata.version('devinterp')}.",
         "",
         "| library | sampler | its documentation says | error of the variance | order | note |",
@@ -139,7 +139,7 @@ def lines() -> list[str]:
         "The problem is the built-in `gaussian` (two parameters, four batches of unequal curvature, friction 1.3). Versions: " + ", ".join(f"{k} {v}" for k, v in versions.items()) + ".",
         "",
         "Orders are of the relative error of the stationary law, with its leading term: of θ's mean, θ's covariance, and the covariance of θ and r together (`–`: the momentum is no part of the state).",
-        "`exact`: no error, where one of order 1 would be seen. An order says how an error behaves as steps become small; at the steps of a particular application it may be far below others.",
+        "`exact`: no error, where one of order 4 would be seen. An order says how an error behaves as steps become small; at the steps of a particular application it may be far below others.",
         "",
         "| library | sampler | its documentation says | scheme | θ mean | θ covariance | joint | note |",
         "|---|---|---|---|---|---|---|---|",
@@ -150,7 +150,7 @@ def lines() -> list[str]:
         *notes,
         *more(),
         "",
-        "Left out: SGMCMCJax's diffusion `badodab` without the kernel's builder, whose thermostat has a law that is not resolved (in version 0.2.13 it compares |v|, not |v|², with the number of parameters d: in chains of it with dt = 0.05 the variance of N(0, I) comes out as 1.7, 4.7 and 16.7 for d = 1, 4 and 16); blackjax's `csgld`, whose step depends on the energy; `sglrw` of posteriors, whose noise is binary; estimators by control variates and SVRG, which change the gradient, not the step; and all samplers with a Metropolis test, whose law is the target by construction.",
+        "Left out: SGMCMCJax's diffusion `badodab` without the kernel's builder, whose thermostat has a law that is not resolved (in version 0.2.13 it compares |v|, not |v|², with the number of parameters d: in chains of it with dt = 0.05 the variance of N(0, I) comes out as 1.7, 4.7 and 16.7 for d = 1, 4 and 16); blackjax's `csgld`, whose step depends on the energy, and its `sgnht`; `sglrw` of posteriors, whose noise is binary; estimators by control variates and SVRG, which change the gradient, not the step; and all samplers with a Metropolis test, whose law is the target by construction.",
         "SGMCMCJax 0.2.13 imports a module that current versions of JAX have dropped, which it needs for its progress bar alone; an empty module stands in for it.",
         "",
         "To repeat a row: `python3 -c \"import jax; jax.config.update('jax_enable_x64', True); import hambench; from hambench import adapters;",

@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"slices"
+
 	"hambench/bench"
 	"hambench/bench/store"
 	"hambench/integrators"
@@ -82,10 +84,11 @@ func (r *Runner) kernelCost(c bench.Cell, needs integrators.Needs) float64 {
 const kernelsToDiverge = 200
 
 // unstable reports whether a cell's chain will diverge, since its step is beyond the
-// explicit friction's own limit, hC = 2.
+// limit of an explicit friction, hC = 2, which others than these do not have.
 // Only friction is looked at: the limit of the potential is not known before a chain runs.
 func unstable(c bench.Cell, method integrators.Integrator) bool {
-	return !method.FullRefreshment && !method.PositionOnly && c.Step*float64(c.Friction) > 2
+	explicit := []string{"euler", "leapfrog", "rk2", "sghmc", "sghmc-adaptive", "sgnht"}
+	return slices.Contains(explicit, method.Name) && c.Step*float64(c.Friction) > 2
 }
 
 // crossCheckShare is what the cross-check of a reference takes, in chains of

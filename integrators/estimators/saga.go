@@ -13,7 +13,8 @@ import (
 //
 // It is unbiased if a batch does not depend on the ages of the table's entries.
 // In orders that visit each batch once an epoch it does depend: the entry that is replaced is older
-// than the table on average, the mean force lags behind θ, and the error is of order 1.
+// than the table on average, so that the mean force is that of a position ahead of θ by O(h), which
+// is friction without noise. The chain is too cold, at order 1.
 var SAGA = Estimator{
 	Name:  "saga",
 	About: "variance reduction by a table of every batch's last gradient",

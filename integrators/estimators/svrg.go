@@ -12,7 +12,8 @@ import (
 // variable. A step costs a gradient of its batch at θ̂ besides the integrator's
 // own, and a period one of all data. Its own error is of order 3 if each batch
 // comes equally often at each distance from the anchor. Otherwise it is of
-// order 1, because the mean force lags behind θ.
+// order 1: the mean force is that of a position behind θ or ahead of it by O(h), as
+// stiff batches come early or late.
 func VarianceReduced(period int) Estimator {
 	name, about := "svrg", "an epoch"
 	if period > 0 {
