@@ -140,12 +140,18 @@ class _Server:
 
     def __init__(self, answers: Answers) -> None:
         self.failures: list[HambenchError] = []
-        self._answers = answers
+        self.name = answers.name
+        self._answers, self._turn = answers, threading.Lock()
         self._token = secrets.token_hex(16)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._ended = False
         self._threads[0].start()
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """One question at a time, whichever chain asks: a user's function may keep something, as a network does its weights."""
+        with self._turn:
+            return self._answers.answer(question)
 
     def command(self) -> str:
         """The command by which the program reaches this process."""
@@ -164,7 +170,7 @@ class _Server:
     def _answer(self, link: socket.socket) -> None:
         with contextlib.suppress(OSError, ValueError), link, link.makefile("rw", encoding="utf-8", newline="\n") as lines:
             if secrets.compare_digest(lines.readline().strip(), self._token):
-                converse(self._answers, lines, lines, self.failures)
+                converse(self, lines, lines, self.failures)
 
     def close(self) -> None:
         """Ends the threads; one that is still inside the user's function ends with it."""

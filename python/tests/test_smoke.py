@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 import unittest
 import unittest.mock
@@ -184,6 +185,23 @@ class Smoke(unittest.TestCase):
         self.assertEqual([len(draws), len(draws[0]), len(draws[0][0])], [1, 400, 1])
         exact, spread = 1.5 / 4, 4**-0.5
         self.assertLess(abs(sum(x for (x,) in draws[0]) / 400 - exact), 5 * spread * math.sqrt(3 / 400))
+
+    def test_chains_of_a_model_that_keeps_something_are_those_of_their_seeds(self):
+        weights = [0.0]
+
+        def gradient(theta, rows, scale):
+            weights[0] = theta[0]
+            time.sleep(1e-4)  # other threads run
+            return [scale * sum(weights[0] - (1, 2, 3)[i] for i in rows) + weights[0]]
+
+        def potential(theta, rows, scale):
+            weights[0] = theta[0]
+            return (scale * sum(((1, 2, 3)[i] - weights[0]) ** 2 for i in rows) + weights[0] ** 2) / 2
+
+        model = hambench.model(potential, gradient=gradient, dim=1, rows=3, backend="python")
+        chain = {"model": model, "integrator": "baoab", "h": 0.1, "K": 1, "samples": 20, "thin": 5, "burn": 10}
+        together = hambench.sample(chains=2, **chain)["theta"]
+        self.assertEqual(together, [hambench.sample(seed=1 + c, **chain)["theta"][0] for c in range(2)])
 
     def test_what_is_wrong_with_a_model_is_the_error(self):
         def raises(theta, rows, scale):
