@@ -16,7 +16,7 @@ def baoab(theta, r, grad, normal, h, friction):
     return theta, r - h / 2 * grad(theta)
 
 
-sampler = hambench.sampler(baoab, position=2, joint=2, backend="jax")
+sampler = hambench.sampler(baoab, position=2, joint=2, gradients=2, backend="jax")
 
 if __name__ == "__main__":
     rows = hambench.certify(sampler, problem="gaussian", scheme=["full", "replacement"])

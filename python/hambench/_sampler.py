@@ -59,8 +59,18 @@ class Force:
 
     def __init__(self, data: Mapping[str, Any], sin: Callable[[Any], Any], cos: Callable[[Any], Any]) -> None:
         self._data, self._sin, self._cos = data, sin, cos
+        self.gradients = self.products = 0  # that a step has taken so far
 
     def __call__(self, theta: Any) -> Any:
+        self.gradients += 1
+        return self.uncounted(theta)
+
+    def hvp(self, theta: Any, v: Any) -> Any:
+        self.products += 1
+        return self._product(theta, v)
+
+    def uncounted(self, theta: Any) -> Any:
+        """The gradient, for adapters of libraries that take it more often here than in a chain of theirs."""
         d = self._data
         if "precision" in d:
             return theta @ d["precision"] - d["shift"]
@@ -69,7 +79,7 @@ class Force:
             total = total + weight * (stiffness * (theta - center) - amplitude * frequency * self._sin(frequency * theta + phase))
         return total
 
-    def hvp(self, theta: Any, v: Any) -> Any:
+    def _product(self, theta: Any, v: Any) -> Any:
         d = self._data
         if "precision" in d:
             return v @ d["precision"]
@@ -85,17 +95,17 @@ class _ListForce(Force):
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data, math.sin, math.cos)
 
-    def __call__(self, theta: Any) -> Any:
+    def uncounted(self, theta: Any) -> Any:
         d = self._data
         if "precision" in d:
             return [sum(p * x for p, x in zip(row, theta)) - s for row, s in zip(d["precision"], d["shift"])]
-        return [Force.__call__(self, x) for x in theta]
+        return [super(_ListForce, self).uncounted(x) for x in theta]
 
-    def hvp(self, theta: Any, v: Any) -> Any:
+    def _product(self, theta: Any, v: Any) -> Any:
         d = self._data
         if "precision" in d:
             return [sum(p * x for p, x in zip(row, v)) for row in d["precision"]]
-        return [Force.hvp(self, x, y) for x, y in zip(theta, v)]
+        return [super(_ListForce, self)._product(x, y) for x, y in zip(theta, v)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,7 +148,18 @@ class Sampler:
             return {"states": self._steps(question)}
 
     def _one(self, vectors: Sequence[Any], forces: Sequence[Force], normals: Sequence[Any], h: Any, friction: Any) -> list[Any]:
-        """Calls the user's step and returns the vectors of the new state."""
+        """Calls the user's step and returns the vectors of the new state, if it took no more of the forces than it says."""
+        for f in forces:
+            f.gradients = f.products = 0
+        out = self._called(vectors, forces, normals, h, friction)
+        if not self.hessian and any(f.products for f in forces):
+            raise HambenchError("step takes Hessian-vector products: say hessian=True")
+        taken = max(f.gradients + 2 * max(0, f.products - 1) for f in forces)  # of products a stated one is no gradient, each other one costs two
+        if taken > self.gradients:
+            raise HambenchError(f"step takes {taken} gradients of a batch: say gradients={taken}, by which --budget counts what it costs")
+        return out
+
+    def _called(self, vectors: Sequence[Any], forces: Sequence[Force], normals: Sequence[Any], h: Any, friction: Any) -> list[Any]:
         force: Any = forces[0] if self.batches == 1 else tuple(forces)
         normal: Any = normals[0] if self.normals == 1 else tuple(normals)
         if self.state == 1:
@@ -259,7 +280,8 @@ def sampler(
         ``step(theta, r, auxiliary, …) -> (theta, r, auxiliary)``, a tuple of vectors that start at 0.
     normals: normal vectors a step; ``normal`` is a tuple of them unless it is 1.
     batches: batches a step (N_l); ``grad`` is a tuple of forces unless it is 1.
-    gradients: gradients that a step takes of each of its batches: what ``--budget`` counts as its cost.
+    gradients: gradients that a step takes of each of its batches, at most: what ``--budget`` counts as its cost.
+    hessian: whether it takes a Hessian-vector product, ``grad.hvp(theta, v)``, which counts as two gradients more.
     backend: "numpy", "jax" (the step is compiled and mapped over points), "torch" (mapped over points), or "python" (lists).
     batched: with numpy, the step takes arrays of shape (points, d): many times as fast.
     momentum: False if there is none although state is 3 or more: r is 0 and what the step returns for it is not read.

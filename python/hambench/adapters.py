@@ -38,7 +38,7 @@ class _Replay:
 
 @contextlib.contextmanager
 def _jax(normals: Normals) -> Iterator[None]:
-    """Has jax.random.normal replay normals, in this thread and without compilation."""
+    """Has jax.random.normal replay normals, without compilation. It is replaced in the whole process: other threads must not draw meanwhile."""
     import jax
 
     replay = _Replay(normals)
@@ -51,6 +51,7 @@ def _jax(normals: Normals) -> Iterator[None]:
         return jax.numpy.full(shape, taken[-1])
 
     taken: list[int] = []
+
     def gaussian(key: Any, position: Any) -> Any:
         return jax.numpy.asarray(replay.draw(bytes(jax.random.key_data(key)))).reshape(position.shape)
 
@@ -109,7 +110,7 @@ def blackjax_sghmc(num_integration_steps: int = 10) -> Sampler:
         with _jax(_one(normal)):
             return _numpy(kernel(jax.random.key(0), jax.numpy.asarray(theta), grad, h))
 
-    return _wrap(step, f"blackjax.sghmc L={num_integration_steps}", state=1, normals=1 + num_integration_steps)
+    return _wrap(step, f"blackjax.sghmc L={num_integration_steps}", state=1, normals=1 + num_integration_steps, gradients=num_integration_steps)
 
 
 # devinterp
@@ -268,9 +269,10 @@ def _likelihood(forces: Sequence[Any]) -> tuple[Callable[..., Any], Callable[...
     import jax.numpy as jnp
 
     def one(theta: Any, which: Any) -> Any:
-        # Nothing is compiled: which is a number, one for all rows of the batch.
+        # Nothing is compiled: which is a number, one for all rows of the batch. The library takes one gradient of a batch a step, kept for
+        # the next; here it is taken again where a step begins, and of every batch: none of them counts beside the one that is stated.
         value = jax.lax.stop_gradient(theta)
-        gradients = jnp.stack([f(value) for f in forces])
+        gradients = jnp.stack([f.uncounted(value) for f in forces])
         return -(theta * gradients[which]).sum() / len(forces)
 
     return one, lambda theta: 0.0, (jnp.arange(len(forces)),), 1

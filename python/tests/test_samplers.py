@@ -39,7 +39,7 @@ def sgld(theta, r, grad, normal, h, friction):
 
 def wrap(step, **settings):
     orders = {"leapfrog": (2, 1), "baoab": (2, 2), "sgld": (1, 1)}[step.__name__]
-    return hambench.sampler(step, position=orders[0], joint=orders[1], state=1 if step is sgld else 2, **settings)
+    return hambench.sampler(step, position=orders[0], joint=orders[1], state=1 if step is sgld else 2, gradients=2 if step is baoab else 1, **settings)
 
 
 @pytest.mark.parametrize("step", [leapfrog, baoab, sgld])
@@ -82,7 +82,7 @@ BUGS = {
 def test_a_planted_bug_is_found(bug):
     right, wrong, verdict = BUGS[bug]
     with pytest.raises(AssertionError, match=verdict):
-        hambench.certify(wrap(right)(step=wrong, batched=True), problem="gaussian", scheme=["full"]).assert_claims()
+        hambench.certify(wrap(right)(step=wrong, batched=True, gradients=2), problem="gaussian", scheme=["full"]).assert_claims()
 
 
 def test_auxiliary_variables_and_several_batches():
@@ -97,6 +97,39 @@ def test_auxiliary_variables_and_several_batches():
     mine = hambench.sampler(inner, position=2, joint=2, state=3, batches=2, normals=2, batched=True)
     rows = hambench.certify(mine, problem="gaussian", scheme=["full", "reshuffle"]).assert_claims()
     assert rows[0].nl == 2 and rows.order("theta.cov", scheme="reshuffle") == 2
+
+
+@pytest.mark.parametrize("backend, batched", [("numpy", False), ("numpy", True), ("python", False), ("jax", False), ("torch", False)])
+def test_a_step_that_takes_more_gradients_than_it_says_is_refused(backend, batched):
+    if backend != "python":
+        pytest.importorskip(backend)
+    if backend == "jax":
+        pytest.importorskip("jax").config.update("jax_enable_x64", True)
+
+    def take(calls=1, products=0, batches=1, **settings):
+        def step(theta, r, grad, normal, h, friction):
+            last = grad[-1] if batches > 1 else grad
+            for _ in range(calls):
+                last(theta)
+            for _ in range(products):
+                last.hvp(theta, r)
+            return theta, r
+
+        return hambench.sampler(step, batches=batches, backend=backend, batched=batched, **settings)
+
+    def found(sampler):
+        return hambench.certify(sampler, problem="gaussian", scheme="full", steps=[0.1])[0].observables[0].verdict
+
+    for right in (take(), take(2, gradients=2), take(gradients=3), take(1, 1, hessian=True), take(1, 3, gradients=5, hessian=True), take(2, batches=2, gradients=2)):
+        assert found(right) == "theta never moves"
+    for wrong, message in (
+        (take(2), "^step takes 2 gradients of a batch: say gradients=2"),
+        (take(3, batches=2), "^step takes 3 gradients of a batch: say gradients=3"),
+        (take(1, 1), "^step takes Hessian-vector products: say hessian=True$"),
+        (take(1, 3, hessian=True), "^step takes 5 gradients of a batch: say gradients=5"),
+    ):
+        with pytest.raises(hambench.HambenchError, match=message):
+            found(wrong)
 
 
 @pytest.mark.parametrize("example, library", [("plain_numpy", "numpy"), ("with_jax", "jax"), ("with_torch", "torch")])
