@@ -128,6 +128,38 @@ func TestLinesSayWhichDrawOfWhichChainTheyAre(t *testing.T) {
 	}
 }
 
+// A prediction may be no number: a line of either form says so, and is read back as NaN.
+func TestNumbersThatAreNotFiniteAreWrittenAndReadBack(t *testing.T) {
+	for name, want := range map[string]string{
+		"csv":   "sample,theta0,theta1,theta2\n0,0.1,NaN,+Inf\n",
+		"jsonl": `{"sample":0,"theta":[0.1,null,null]}` + "\n",
+	} {
+		format, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "draws."+name)
+		var text bytes.Buffer
+		w, err := New(format, &text, "", Header{Chains: 1, Draws: 1, Dim: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(w.Write(Draw{Theta: []float64{0.1, math.NaN(), math.Inf(1)}})); err != nil {
+			t.Fatal(err)
+		}
+		if text.String() != want {
+			t.Errorf("%s: %q, want %q", name, text.String(), want)
+		}
+		if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		side, err := Read(t.Context(), []string{file}, nil)
+		if err != nil || side.Chains[0][0][0] != 0.1 || !math.IsNaN(side.Chains[0][1][0]) {
+			t.Errorf("%s: read as %v, %v", name, side.Chains, err)
+		}
+	}
+}
+
 func first(text []byte, _ string) []byte { return text }
 
 func numbers(t *testing.T, texts []string) (out []float64) {

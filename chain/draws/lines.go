@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 )
 
@@ -62,11 +64,22 @@ func writeRow(w *bufio.Writer, values []float64) error {
 
 // newJSONL writes objects {"sample":0,"theta":[…],"gradients":250}, or with "chain" and "draw"
 // in place of "sample", and without gradients if these are not known. A number that is not
-// finite has no JSON: it is an error.
+// finite has no JSON: it is null, which readJSONL takes for NaN.
 func newJSONL(to *output, h Header) (form, error) {
 	name, _, of := h.vector()
 	return func(d Draw) error {
-		values, err := json.Marshal(of(d))
+		numbers := of(d)
+		var list any = numbers
+		if slices.ContainsFunc(numbers, func(v float64) bool { return math.IsNaN(v - v) }) {
+			values := make([]any, len(numbers))
+			for i, v := range numbers {
+				if !math.IsNaN(v - v) { // v − v of an infinity is NaN, too
+					values[i] = v
+				}
+			}
+			list = values
+		}
+		values, err := json.Marshal(list)
 		if err != nil {
 			return err
 		}
