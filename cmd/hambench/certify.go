@@ -214,7 +214,7 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 	for i, p := range problems {
 		for _, m := range named {
 			if err := p.Takes(m); err != nil && len(problems) > 1 {
-				fmt.Fprintf(f.stderr, "certify: left out: %v\n", err)
+				f.note("left out: %v", err)
 				continue
 			}
 			fit[i] = append(fit[i], m)
@@ -222,8 +222,8 @@ func (f *certifyFlags) fit(problems []*certify.Problem,
 	}
 	for _, m := range integrators.Builtin() {
 		if m.Nonlinear && len(named) == 0 {
-			fmt.Fprintf(f.stderr, "certify: left out: %s, which runs where it is named: ask for "+
-				"it by --integrator, on a problem of kind scalar\n", m.Name)
+			f.note("left out: %s, which runs where it is named: ask for it by --integrator, on a "+
+				"problem of kind scalar", m.Name)
 		}
 	}
 	return fit
@@ -241,9 +241,9 @@ func (f *certifyFlags) noteSchemes(problems []*certify.Problem) {
 				return n.Name == s.Name
 			})
 			if err != nil && (open || named) && asked.TakesScheme(s) == nil {
-				fmt.Fprintf(f.stderr, "certify: predictions alone: %v\n", err)
+				f.note("predictions alone: %v", err)
 			} else if err != nil && open {
-				fmt.Fprintf(f.stderr, "certify: left out: %v\n", err)
+				f.note("left out: %v", err)
 			}
 		}
 	}
@@ -368,8 +368,11 @@ func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
 	if err := alone.Check(); err != nil {
 		return nil, fmt.Errorf("certify: %w", err)
 	}
-	if f.exec == "" {
+	if !c.Flag("exec").Changed {
 		return problems, nil
+	}
+	if strings.TrimSpace(f.exec) == "" { // as of a variable that is not set
+		return nil, usage.Errorf("certify: --exec %q: want the command of a sampler", f.exec)
 	}
 	if len(f.estimators) > 1 || f.estimators[0].Name != estimators.Plain.Name {
 		return nil, usage.Errorf("certify: --estimator %s with --exec: want plain, since the "+

@@ -59,7 +59,7 @@ func TestStrictFailsUnlessAllIsDecided(t *testing.T) {
 func TestCertifyRefusesWhatACrossingLacks(t *testing.T) {
 	for _, more := range [][]string{{"--scheme", "full"}, {"--stability"}, {"--distance"}, {"--energy"}, {"--budget", "100"}, {"--mass", "1,2"}, {"--integrator", "exact"}} {
 		code, _, stderr := call(t, append([]string{"certify", "--problem", "crossing"}, more...)...)
-		lines := strings.Count(stderr, "\n") - strings.Count(stderr, "certify: predictions alone:") - strings.Count(stderr, "certify: left out:")
+		lines := strings.Count(stderr, "\n") - strings.Count(stderr, "note: predictions alone:") - strings.Count(stderr, "note: left out:")
 		if code != exitUsage || lines != 1 {
 			t.Errorf("%v: exit code %d, %q: want one line", more, code, stderr)
 		}
@@ -76,8 +76,16 @@ func TestNotesOnSchemesAreGivenOnce(t *testing.T) {
 	problem := `{"kind": "gaussian", "friction": 1, "batches": [` + strings.TrimSuffix(batches, ",") + `]}`
 	code, _, stderr := call(t, "certify", "--problem", problem, "--steps", "0.1", "--integrator", "baoab",
 		"--exec", "python3 ../../certify/testdata/sampler.py sgld:1")
-	if code != exitOK || strings.Count(stderr, "certify: predictions alone:") != 1 {
+	if code != exitOK || strings.Count(stderr, "note: predictions alone:") != 1 {
 		t.Errorf("exit code %d, %q: want one note", code, stderr)
+	}
+}
+
+// A command from a variable that is not set would otherwise certify the program's own integrators.
+func TestCertifyRefusesAnEmptyCommand(t *testing.T) {
+	code, out, stderr := call(t, "certify", "--problem", "gaussian", "--exec", "")
+	if want := `hambench: certify: --exec "": want the command of a sampler` + "\n"; code != exitUsage || out != "" || stderr != want {
+		t.Errorf("exit code %d, %q, %q: want %q", code, out, stderr, want)
 	}
 }
 

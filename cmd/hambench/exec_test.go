@@ -38,6 +38,7 @@ func TestBrokenChildrenAreNamedInOneLine(t *testing.T) {
 		{"closes its output", `exec >&-; sleep 1000`, "ended before it answered hello"},
 		{"no such command", `no-such-command`, "not found"},
 		{"a shell that does not exist", "", "cannot be started"},
+		{"no command", ` `, `--exec " ": want the command of a sampler`},
 		{"ends at once", `true`, "ended before it answered hello, with exit code 0"},
 		{"fails with a trace", `echo Traceback >&2; echo 'No module named x' >&2; exit 3`, "exit status 3; on standard error: No module named x"},
 		{"killed half-way", then(`kill -9 $$`), "signal: killed"},

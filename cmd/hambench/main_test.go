@@ -300,7 +300,7 @@ func (c cancelling) Write(p []byte) (int, error) {
 // stays finite where one with the paper's step diverges at once.
 func TestDefaultStepFollowsTheStableOne(t *testing.T) {
 	args := []string{"sample", "--dataset", "teacher-reg", "--batch", "8", "--samples", "3", "--thin", "200", "--burn", "200", "--predictions"}
-	if code, _, stderr := call(t, args...); code != exitOK || !strings.Contains(stderr, "hambench: --h 0.0") {
+	if code, _, stderr := call(t, args...); code != exitOK || !strings.Contains(stderr, "note: --h 0.0") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 	langevin := []string{"sample", "--dataset", "linear", "--integrator", "sgld", "--samples", "3", "--thin", "2000", "--burn", "2000"}
@@ -343,8 +343,8 @@ func TestStartsOfChainsAreIndependent(t *testing.T) {
 // A default step says what limits it: a quarter of the largest stable one, or the friction.
 func TestDefaultStepNamesItsLimit(t *testing.T) {
 	for friction, want := range map[string]string{
-		"1":  "hambench: --h 0.25, a quarter of the largest stable step, about 1\n",
-		"10": "hambench: --h 0.05, 1/(2C), less than a quarter of the largest stable step, about 1\n",
+		"1":  "note: --h 0.25, a quarter of the largest stable step, about 1\n",
+		"10": "note: --h 0.05, 1/(2C), less than a quarter of the largest stable step, about 1\n",
 	} {
 		_, _, stderr := call(t, "sample", "--model", "toy", "--integrator", "baoab", "--friction", friction, "--samples", "1")
 		if !strings.HasPrefix(stderr, want) {
@@ -416,6 +416,12 @@ func TestDrawsStateThePrecisionUsed(t *testing.T) {
 	attributes, err := os.ReadFile(filepath.Join(folder, ".zattrs"))
 	if code != exitOK || err != nil || !strings.Contains(string(attributes), `"precision":"float64"`) || strings.Contains(string(attributes), "float32") {
 		t.Errorf("exit code %d, %v, %s%s: want float64 as the precision", code, err, attributes, stderr)
+	}
+	// The program of a test has no commit.
+	for _, want := range []string{`"inference_library_version":"` + sweep.Version + `"`, `"commit":"unknown"`} {
+		if !strings.Contains(string(attributes), want) {
+			t.Errorf("the draws' attributes lack %s: %s", want, attributes)
+		}
 	}
 	for _, s := range bench.Settings() {
 		if s.Flag != "" && !strings.Contains(string(attributes), `"`+s.Column+`":`) {

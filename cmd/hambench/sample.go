@@ -170,8 +170,7 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 		return err
 	}
 	if cell.BatchSize > 0 && cell.BatchSize < t.Rows() && cell.Batches == 1 {
-		fmt.Fprintf(f.stderr, "hambench: --batch %d of %d rows is rounded to one batch of all\n",
-			cell.BatchSize, t.Rows())
+		f.note("--batch %d of %d rows is rounded to one batch of all", cell.BatchSize, t.Rows())
 	}
 	if cell.BatchSize == 0 && cell.Batches > 1 { // K was given
 		cell.BatchSize = t.Rows() / cell.Batches
@@ -199,7 +198,7 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 		if 4*step < largest {
 			of = "1/(2C), less than " + of
 		}
-		fmt.Fprintf(f.stderr, "hambench: --h %.3g, %s, about %.3g\n", step, of, largest)
+		f.note("--h %.3g, %s, about %.3g", step, of, largest)
 	}
 	f.Plan = chain.PaperPlan(cell.Step, cell.Samples)
 	f.Plan.Thin = cmp.Or(cell.Thin, f.Plan.Thin)
@@ -216,7 +215,7 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 	if err := f.setStart(ctx, fixed); err != nil {
 		return err
 	}
-	f.Note = func(note string) { fmt.Fprintln(f.stderr, "hambench: "+note) }
+	f.Note = func(note string) { f.note("%s", note) }
 	if f.chains > 1 {
 		told := progress(f.stderr, "sample")
 		f.Progress = func(done, total int) { told(float64(done) / float64(total)) }
@@ -285,9 +284,8 @@ func (f *sampleFlags) runCoupled(ctx context.Context, coarse models.Target, w *d
 	if err = w.Close(err); err != nil {
 		return err
 	}
-	fmt.Fprintf(f.stderr,
-		"hambench: means at h = %.3g and at half of it differ by %.3g (root mean square over %d "+
-			"values, after subtraction of %.3g by chance)\n",
+	f.note("means at h = %.3g and at half of it differ by %.3g (root mean square over %d "+
+		"values, after subtraction of %.3g by chance)",
 		f.Spec.Params.Step, bias, values, chance)
 	return nil
 }
@@ -355,9 +353,8 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 	h.InSample = h.Likelihood
 	if n := split.TrainRows() * h.Draws * h.Chains; n > mostInSample {
 		h.InSample = false
-		fmt.Fprintf(f.stderr, "hambench: no log_likelihood and posterior_predictive: %d draws of "+
-			"%d training rows would be %d numbers, more than %d\n", h.Draws*h.Chains,
-			split.TrainRows(), n, mostInSample)
+		f.note("no log_likelihood and posterior_predictive: %d draws of %d training rows would be "+
+			"%d numbers, more than %d", h.Draws*h.Chains, split.TrainRows(), n, mostInSample)
 	}
 	// The same model on the training rows as test rows: it predicts them.
 	f.Chains.InSample = func(ctx context.Context) (models.Target, error) {
@@ -372,7 +369,8 @@ func (f *sampleFlags) header(ctx context.Context, format draws.Format,
 	}
 	h.Attributes = f.Attributes(ctx)
 	maps.Copy(h.Attributes, map[string]any{
-		"data_digest": split.Digest, "inference_library_version": sweep.Commit(),
+		"data_digest": split.Digest, "inference_library_version": sweep.Version,
+		"commit": cmp.Or(sweep.Commit(), "unknown"),
 	})
 	for _, s := range bench.Settings() {
 		if s.Flag != "" {

@@ -77,12 +77,19 @@ func (f *selection) open(study *bench.File) error {
 		source.Processes.Dir = filepath.Dir(study.Path)
 		for _, d := range study.Data {
 			for _, note := range d.Notes {
-				fmt.Fprintf(f.stderr, "hambench: data set %s: %s\n", d.Name, note)
+				f.note("data set %s: %s", d.Name, note)
 			}
 		}
 	}
 	f.Data, f.Models = source.Datasets(), source.Models()
 	return nil
+}
+
+// note writes a line on stderr that a user should know of a run that goes on or has succeeded.
+// By its first word readers know it from progress and counts: the Python package makes it a
+// warning.
+func (f *selection) note(format string, args ...any) {
+	fmt.Fprintf(f.stderr, "note: "+format+"\n", args...)
 }
 
 // storePath is the store of an output folder.
