@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import math
+import os
 import pathlib
 import secrets
 import shlex
@@ -13,9 +14,9 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
-from hambench._program import HambenchError, call, scratch
+from hambench._program import HambenchError, call, scratch, understood
 from hambench._sampler import Answers, Sampler, converse
 
 
@@ -73,8 +74,14 @@ class Rows(Sequence[Row]):
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = tuple(rows)
 
-    def __getitem__(self, i: Any) -> Any:
-        return self._rows[i]
+    @overload
+    def __getitem__(self, i: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> Rows: ...
+
+    def __getitem__(self, i: int | slice) -> Row | Rows:
+        return Rows(self._rows[i]) if isinstance(i, slice) else self._rows[i]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -84,12 +91,13 @@ class Rows(Sequence[Row]):
         wanted = {"problem": problem, "scheme": scheme, "integrator": integrator}
         return Rows([r for r in self._rows if all(v is None or getattr(r, k) == v for k, v in wanted.items())])
 
-    def order(self, observable: str, *, scheme: str, problem: str = "gaussian") -> float:
-        """The order that was found; infinite where there is no error, NaN if it is not known."""
-        found = self.find(problem=problem, scheme=scheme)
+    def order(self, observable: str, *, scheme: str, problem: str = "gaussian", integrator: str | None = None) -> float:
+        """The order that was found; infinite where there is no error, NaN if it is not known. integrator: of a row of several, by its name."""
+        found = self.find(problem=problem, scheme=scheme, integrator=integrator)
         if len(found) != 1:
-            raise HambenchError(f"{len(found)} rows on {problem} under {scheme}: want one; they are of {self._names()}")
-        o: Observable = found[0][observable]
+            of = "" if integrator is None else f" of {integrator}"
+            raise HambenchError(f"{len(found)} rows{of} on {problem} under {scheme}: want one; there are {self._names() or 'none'}")
+        o = found[0][observable]
         return math.inf if o.verdict == "exact" else o.order
 
     def _names(self) -> str:
@@ -114,6 +122,9 @@ class Rows(Sequence[Row]):
 
     def __str__(self) -> str:
         return "\n".join(self._lines(failing=False))
+
+    def __repr__(self) -> str:  # which a notebook shows
+        return f"{len(self)} rows\n{self}"
 
 
 def _row(data: Mapping[str, Any]) -> Row:
@@ -208,9 +219,9 @@ def served(s: Answers) -> Iterator[str]:
 def certify(
     sampler: Sampler | str,
     *,
-    problem: str | Mapping[str, Any] | None = None,
+    problem: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     scheme: str | Sequence[str] = (),
-    steps: Sequence[float] = (),
+    steps: Sequence[float] | Any = (),
     integrator: str | Sequence[str] = (),
     observe: str = "period",
     timeout: float = 60,
@@ -218,21 +229,32 @@ def certify(
     """Certifies a sampler: exact errors of its stationary law, and their orders in the step.
 
     sampler: of :func:`sampler`, or a command that speaks the protocol (docs/samplers.md).
-    problem: "gaussian", "scalar", "toy", "linear", "crossing", a file of JSON, or a problem as a dict; all built-in ones if left out.
+    problem: "gaussian", "scalar", "toy" (these three if left out), "linear", a file of JSON, or a problem as a dict.
     scheme: one or some of "full", "reshuffle", "replacement", "cyclic", "symmetric"; all if left out.
     integrator: one or some of the program's, for rows of their own beside the sampler's.
-    timeout: seconds for each answer; the first one compiles, if anything does.
+    steps: a sequence or an array of step sizes; a geometric grid if left out.
+    timeout: seconds for each answer; the first one compiles, if anything does. A function that has not returned by then goes on
+        computing, in a thread that ends with it or with Python.
     """
+    if callable(sampler) and not isinstance(sampler, Sampler):
+        raise HambenchError(f"{getattr(sampler, '__name__', sampler)} is a function: wrap the step first: hambench.sampler(step, …)")
+    if isinstance(sampler, str) and not sampler.strip():
+        raise HambenchError("the command is empty: want one that speaks the protocol, or a sampler of hambench.sampler")
+    if timeout is None or not 0 < timeout < math.inf:
+        raise ValueError(f"timeout={timeout}: want a number of seconds above 0")
     with scratch() as folder:
         if isinstance(problem, Mapping):  # in a file, since the words of a command have a limit of length
             (folder / "given").write_text(json.dumps(problem, default=lambda x: x.tolist()), encoding="utf-8")  # of arrays
             problem = str(folder / "given")
-        arguments = ["certify", "--json", "--observe", observe, "--exec-timeout", f"{timeout}s"]
-        for flag, value in (("--problem", problem), ("--scheme", scheme), ("--integrator", integrator)):
-            if value:
+        arguments = ["certify", "--json", "--observe", observe, "--exec-timeout", f"{timeout:.9f}s"]
+        if problem is not None:
+            arguments += ["--problem", str(problem)]
+        for flag, value in (("--scheme", scheme), ("--integrator", integrator)):
+            if len(value):
                 arguments += [flag, value if isinstance(value, str) else ",".join(value)]
         if len(steps):
             arguments += ["--steps", ",".join(repr(float(h)) for h in steps)]
         with contextlib.nullcontext(sampler) if isinstance(sampler, str) else served(sampler) as command:
-            done = call([*arguments, "--exec", command])
-    return Rows([_row(r) for r in json.loads(done.stdout)])
+            out = call([*arguments, "--exec", command])
+    with understood():
+        return Rows([_row(r) for r in json.loads(out)])

@@ -7,15 +7,21 @@ import csv
 import dataclasses
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, overload
 
 from hambench._certify import served
-from hambench._model import Model
-from hambench._program import HambenchError, call, scratch
+from hambench._model import Model, OnData
+from hambench._program import HambenchError, call, scratch, understood
+from hambench._sampler import Sampler
+
+
+# Of this process, a function that makes one of the program's data, or the name of one.
+AnyModel = Model | Callable[[Mapping[str, Any]], Model] | str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +45,9 @@ class Judgement:
         for side in ("draws", "reference"):
             effective = self.data[side].get("effective")
             lines.append(f"{side}: {self.data[side]['draws']} draws, effective {'–' if effective is None else format(effective, '.0f')}")
+        for side in ("draws", "reference"):
+            if names := self.data.get(f"only_in_{side}"):
+                lines.append(f"only in the {side}, and not compared: {', '.join(names[:10])}{', …' if len(names) > 10 else ''}")
         lines += [f"refuses {p['of']} with probability {p['power']:.2f}" for p in self.data["power"] or ()]
         return "\n".join(lines)
 
@@ -60,17 +69,20 @@ class Problem:
 
 
 @contextlib.contextmanager
-def _flags(model: Model | str | None, **settings: Any) -> Iterator[list[str]]:
+def _flags(model: AnyModel | None, **settings: Any) -> Iterator[list[str]]:
     """The program's flags for settings, those that are None left out; a model of this process is served meanwhile."""
+    if isinstance(model, Sampler):
+        raise HambenchError("this is a sampler, to be certified: want a model of hambench.model")
     names = {"k": "K"}
     flags = [x for k, v in settings.items() if v is not None for x in (f"--{names.get(k, k).replace('_', '-')}", str(v))]
-    with served(model) if isinstance(model, Model) else contextlib.nullcontext() as command:
+    ours = OnData(model) if callable(model) else model
+    with served(ours) if isinstance(ours, (Model, OnData)) else contextlib.nullcontext() as command:
         if model is not None:
             flags += ["--model", f"exec:{command}" if command else str(model)]
         yield flags
 
 
-def problem(dataset: str, *, to: str | pathlib.Path, split: int = 0, model: str | None = None, noise: float | None = None) -> Problem:
+def problem(dataset: str | os.PathLike[str], *, to: str | pathlib.Path, split: int = 0, model: str | None = None, noise: float | None = None) -> Problem:
     """Writes what another program needs to sample the posterior of a data set, and reads its description.
 
     dataset: a name, or a CSV file whose last column is the target; noise: the variance of its standardised target's noise, if that is a number.
@@ -78,7 +90,8 @@ def problem(dataset: str, *, to: str | pathlib.Path, split: int = 0, model: str 
     folder = pathlib.Path(to)
     with _flags(model, dataset=dataset, split=split, noise=noise, to=folder) as flags:
         call(["data", "export", *flags])
-    return Problem(folder, json.loads((folder / "problem.json").read_text(encoding="utf-8")))
+    with understood():
+        return Problem(folder, json.loads((folder / "problem.json").read_text(encoding="utf-8")))
 
 
 def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float]]]:
@@ -170,8 +183,8 @@ def judge(
     draws: Any,
     *,
     reference: Any = None,
-    dataset: str | None = None,
-    model: Model | str | None = None,
+    dataset: str | os.PathLike[str] | None = None,
+    model: AnyModel | None = None,
     noise: float | None = None,
     precision: str | None = None,
     split: int | None = None,
@@ -197,36 +210,38 @@ def judge(
             (folder / side).mkdir()
         if reference is not None:
             flags += [x for file in _side(reference, folder / "reference", group) for x in ("--reference", file)]
-        done = call(["judge", "--json", *flags, "--", *_side(draws, folder / "draws", group)], allowed=(1, 3))
+        report = call(["judge", "--json", *flags, "--", *_side(draws, folder / "draws", group)], allowed=(1, 3))
     # A report names the files, too: as errors do.
-    data = json.loads(done.stdout.replace(json.dumps(f"{folder}{os.sep}", ensure_ascii=False)[1:-1], ""))
-    return Judgement(data["verdict"], data.get("why", ""), data)
+    with understood():
+        data = json.loads(report.replace(json.dumps(f"{folder}{os.sep}", ensure_ascii=False)[1:-1], ""))
+        return Judgement(data["verdict"], data.get("why", ""), data)
 
 
 @overload
 def sample(
-    *, model: Model | str | None = None, chains: int = 1, seed: int = 1, predictions: bool = False, arviz: Literal[False] = False, **settings: str | float
+    *, model: AnyModel | None = None, chains: int = 1, seed: int = 1, predictions: bool = False, arviz: Literal[False] = False, **settings: str | float | os.PathLike[str]
 ) -> dict[str, list[Any]]: ...
 
 
 @overload
 def sample(
-    *, model: Model | str | None = None, chains: int = 1, seed: int = 1, predictions: bool = False, arviz: Literal[True], **settings: str | float
+    *, model: AnyModel | None = None, chains: int = 1, seed: int = 1, predictions: bool = False, arviz: bool, **settings: str | float | os.PathLike[str]
 ) -> Any: ...
 
 
 def sample(
     *,
-    model: Model | str | None = None,
+    model: AnyModel | None = None,
     chains: int = 1,
     seed: int = 1,
     predictions: bool = False,
     arviz: bool = False,
-    **settings: str | float,
+    **settings: str | float | os.PathLike[str],
 ) -> Any:
     """Draws of the program's own chains, run side by side: {"theta": chains × draws × parameters}, nested lists.
 
-    model: of :func:`hambench.model`, which this process then answers for, or a name such as "toy", or "exec:CMD"; the data set's own if left out.
+    model: of :func:`hambench.model`, which this process then answers for, or a function that makes one of the program's data, as :func:`serve`
+        takes it; or a name such as "toy", or "exec:CMD"; the data set's own if left out.
     predictions: "f", the predictive values at the test inputs, in place of "theta".
     arviz: return an xarray.DataTree instead, with the groups of docs/draws.md, as ArviZ 1 takes it (wants xarray and zarr).
     settings: flags of ``hambench sample``, such as integrator="baoab", h=0.1, samples=500, dataset="linear".
@@ -240,11 +255,14 @@ def sample(
             return _tree(flags)
         if predictions:
             flags.append("--predictions")
-        done = call(["sample", "--format", "jsonl", *flags])
+        out = call(["sample", "--format", "jsonl", *flags])
     name = "f" if predictions else "theta"
-    draws: list[Any] = [[] for _ in range(chains)]
-    for line in map(json.loads, done.stdout.splitlines()):
-        draws[line["chain"]].append(line[name])
+    draws: list[list[list[float]]] = [[] for _ in range(chains)]
+    with understood():
+        for line in map(json.loads, out.splitlines()):
+            draws[line["chain"]].append([math.nan if x is None else x for x in line[name]])
+        if not all(draws):
+            raise ValueError("a chain without draws")
     return {name: draws}
 
 
@@ -252,7 +270,7 @@ def _tree(flags: Sequence[str]) -> Any:
     """The draws of a run as an xarray.DataTree."""
     missing = [library for library in ("xarray", "zarr") if importlib.util.find_spec(library) is None]
     if missing:
-        raise HambenchError(f"arviz=True needs {' and '.join(missing)}: pip install arviz zarr")
+        raise HambenchError(f"arviz=True needs {' and '.join(missing)}: pip install xarray zarr")
     import xarray
 
     with scratch() as folder:
