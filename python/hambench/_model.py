@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import os
 import pathlib
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hambench._program import HambenchError
-from hambench._sampler import Backend, Sampler, blame, check_backend, check_protocol, check_x64, converse
+from hambench._sampler import Backend, Sampler, blame, check_backend, check_protocol, check_x64, converse, shape, whole
 
 Function = Callable[..., Any]
 
@@ -58,10 +60,13 @@ class Model:
             out = self.functions[op](*arguments)
         except OverflowError:  # of floats: far out a chain has no potential
             return [None] * wanted
+        found = shape(out)
+        if found != (wanted,) and not (wanted == 1 and found == ()):
+            said = found if isinstance(found, str) else f"the shape {found}"
+            want = "a number" if op == "potential" else f"the shape ({wanted},)"
+            raise HambenchError(f"{op} of the model {self.name} returned {said}: return {want}")
         out = out.tolist() if hasattr(out, "tolist") else out
         numbers = [float(x) for x in (out if isinstance(out, Sequence) else [out])]
-        if len(numbers) != wanted:
-            raise HambenchError(f"{op} returned {len(numbers)} numbers: return {wanted}")
         return [x if math.isfinite(x) else None for x in numbers]
 
     def _rows(self, question: Mapping[str, Any]) -> Any:
@@ -121,13 +126,18 @@ def _derivatives(backend: Backend, potential: Function) -> dict[str, Function]:
 
 
 def _own_files() -> list[str]:
-    """The script and the modules beside it."""
+    """The script and the modules in its folder, without what is installed, which may be below a home folder with a script."""
     main = getattr(sys.modules["__main__"], "__file__", None)
     if main is None:
         return []
     folder = pathlib.Path(main).resolve().parent
     files = {pathlib.Path(f).resolve() for m in list(sys.modules.values()) if (f := getattr(m, "__file__", None)) and f.endswith(".py")}
-    return sorted(str(f) for f in files if folder in f.parents and "site-packages" not in f.parts and f.parent != pathlib.Path(__file__).parent)
+    installed = {pathlib.Path(sysconfig.get_paths()[k]).resolve() for k in ("stdlib", "platstdlib")} | {pathlib.Path(__file__).resolve().parent}
+    return sorted(
+        str(f)
+        for f in files
+        if f.is_file() and folder in f.parents and not {"site-packages", "dist-packages"} & set(f.parts) and not installed & set(f.parents)
+    )
 
 
 def model(
@@ -146,7 +156,8 @@ def model(
     """Wraps a posterior: ``potential(theta, rows, scale)`` is scale·Σ −log p(row | theta) over some rows − log p(theta).
 
     dim: the number of parameters. Their scale should be about 1, and they must have no bounds.
-    rows: the number of rows in all; the argument ``rows`` is something to index them by (backend "python": a sequence of numbers).
+    rows: the number of rows in all; the argument ``rows`` is something to index them by: with "numpy" a slice or a list of numbers, with
+        "jax" and "torch" an array of numbers, with "python" a sequence of numbers.
     gradient: ``gradient(theta, rows, scale)``, the potential's. With "jax" and "torch" it is derived if left out.
     product: ``product(theta, v, rows, scale)``, the Hessian's product with v, which mt3 needs. It is derived, too.
     predict: ``predict(theta)``, ``outputs`` numbers by which chains are judged; the parameters if left out.
@@ -156,13 +167,21 @@ def model(
     check_backend(backend, tuple(_ARRAYS))
     if (predict is None) != (outputs == 0):
         raise HambenchError(f"outputs={outputs} {'without' if predict is None else 'with'} predict: give both, or none")
+    dim, rows, outputs = whole(dim=dim, rows=rows, outputs=outputs)
     functions = _derivatives(backend, potential)
     for key, function in (("gradient", gradient), ("product", product), ("predict", predict)):
         if function is not None:
-            functions[key] = function
+            functions[key] = _compiled(function) if backend == "jax" else function
     if "gradient" not in functions:
         raise HambenchError(f"backend {backend!r} derives no gradient: give gradient=, or take backend='jax' or 'torch'")
     return Model(name or str(getattr(potential, "__name__", "model")), dim, rows, outputs, backend, [str(pathlib.Path(f).resolve()) for f in files], functions)
+
+
+def _compiled(function: Function) -> Function:
+    import jax
+
+    compiled: Function = jax.jit(function)
+    return compiled
 
 
 class OnData:
@@ -171,16 +190,23 @@ class OnData:
     def __init__(self, build: Callable[[Mapping[str, Any]], Model]) -> None:
         self.name = str(getattr(build, "__name__", "build"))
         self._build = build
+        self._data: Any = None
         self._model: Model | None = None
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Answers a question of the protocol."""
         if question["op"] == "hello":
-            if not question.get("data"):
-                check_protocol(question, model=True)
+            if "data" not in question:
+                raise HambenchError(f"{self.name} is a function, taken for one that makes a model of data: wrap a step first: hambench.sampler({self.name}, …)")
+            check_protocol(question, model=True)
+            if not question["data"]:
                 raise HambenchError("this model wants data: name a data set (--dataset)")
-            with blame(self.name):
-                self._model = self._build(question["data"])
+            if self._model is None or question["data"] != self._data:  # each chain says hello
+                with blame(self.name):
+                    made = self._build(question["data"])
+                if not isinstance(made, Model):
+                    raise HambenchError(f"{self.name} returned {type(made).__name__}: return hambench.model(…)")
+                self._data, self._model = question["data"], made
         if self._model is None:
             raise HambenchError(f"{question['op']} before hello")
         return self._model.answer(question)
@@ -191,8 +217,20 @@ def serve(answers: Sampler | Model | Callable[[Mapping[str, Any]], Model]) -> No
 
     answers: a sampler, a model, or a function that makes a model of the program's data, a dict with "train_x", "train_y",
         "test_x" (lists, standardised), "task", "classes", "noise_variance", "name" and "split".
-    What the step or the model prints goes to standard error meanwhile.
+    What the step or the model prints goes to standard error meanwhile, also of libraries in C and of other programs; standard input is empty to them.
     """
-    out = sys.stdout
-    with contextlib.redirect_stdout(sys.stderr):
-        converse(answers if isinstance(answers, (Sampler, Model)) else OnData(answers), sys.stdin, out, [])
+    served = answers if isinstance(answers, (Sampler, Model)) else OnData(answers)
+    if sys.stdin.isatty():
+        print("hambench: waiting for questions, one of JSON a line: hambench certify --exec or sample --model 'exec:…' runs this script and asks them", file=sys.stderr)
+    sys.stdout.flush()
+    # The program's pipes get other numbers, so that 0 and 1 are not theirs.
+    with open(os.dup(0), encoding="utf-8") as questions, open(os.dup(1), "w", encoding="utf-8", newline="\n") as out, open(os.devnull) as empty:
+        os.dup2(empty.fileno(), 0)
+        os.dup2(2, 1)
+        try:
+            with contextlib.redirect_stdout(sys.stderr):
+                converse(served, questions, out, [])
+        finally:
+            sys.stdout.flush()
+            os.dup2(questions.fileno(), 0)
+            os.dup2(out.fileno(), 1)

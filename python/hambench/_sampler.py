@@ -7,6 +7,8 @@ import dataclasses
 import importlib.util
 import json
 import math
+import numbers
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, Literal, Protocol
 
@@ -32,6 +34,24 @@ def check_backend(backend: str, known: Sequence[str]) -> None:
         raise HambenchError(f"backend {backend!r}: want one of {', '.join(known)}")
     if backend != "python" and importlib.util.find_spec(backend) is None:
         raise HambenchError(f"backend {backend!r}: {backend} is not installed; install it, or take backend='python', whose vectors are lists of floats")
+
+
+def whole(**settings: Any) -> tuple[int, ...]:
+    """Settings as integers, which numpy's become; refused if one is no whole number."""
+    for name, value in settings.items():
+        if not hasattr(value, "__index__"):
+            raise HambenchError(f"{name}={value!r}: want a whole number")
+    return tuple(map(operator.index, settings.values()))
+
+
+def shape(x: Any) -> tuple[int, ...] | str:
+    """The shape of an array or a list, or else what it is."""
+    if hasattr(x, "shape"):
+        return tuple(x.shape)
+    if not isinstance(x, Sequence) or isinstance(x, str):
+        return () if isinstance(x, numbers.Number) else type(x).__name__
+    first = shape(x[0]) if len(x) else ()
+    return (len(x), *first) if isinstance(first, tuple) else f"{type(x).__name__} of {first}"
 
 
 def reals(x: Any, function: str) -> Any:
@@ -162,16 +182,28 @@ class Sampler:
     def _called(self, vectors: Sequence[Any], forces: Sequence[Force], normals: Sequence[Any], h: Any, friction: Any) -> list[Any]:
         force: Any = forces[0] if self.batches == 1 else tuple(forces)
         normal: Any = normals[0] if self.normals == 1 else tuple(normals)
+        names = ["theta", "r", *(f"auxiliary[{i}]" for i in range(self.state - 2))][: self.state]
         if self.state == 1:
-            return [reals(self.step(vectors[0], None, force, normal, h, friction), "step")]
-        if self.state == 2:
+            out: Any = (self.step(vectors[0], None, force, normal, h, friction),)
+        elif self.state == 2:
             out = self.step(vectors[0], vectors[1], force, normal, h, friction)
         else:
             out = self.step(vectors[0], vectors[1], tuple(vectors[2:]), force, normal, h, friction)
         if not isinstance(out, tuple) or len(out) != min(self.state, 3):
             wanted = "(theta, r)" if self.state == 2 else "(theta, r, auxiliary)"
             raise HambenchError(f"step returned {type(out).__name__}: return the tuple {wanted}, as state={self.state} says")
-        return [reals(x, "step") for x in (*out[:2], *(out[2] if self.state > 2 else ()))]
+        if self.state > 2:
+            if not isinstance(out[2], (tuple, list)) or len(out[2]) != self.state - 2:
+                raise HambenchError(f"step returned {type(out[2]).__name__} as auxiliary: return a tuple of {self.state - 2}, as state={self.state} says")
+            out = (*out[:2], *out[2])
+        for name, x, given in zip(names, out, vectors):
+            if shape(x) != shape(given) and (name != "r" or self.momentum):  # without a momentum what comes back for it is not read
+                if isinstance(x, tuple) and self.state == 1:
+                    raise HambenchError("step returned a tuple: with state=1 return theta alone")
+                found = shape(x)
+                said = found if isinstance(found, str) else f"the shape {found}"
+                raise HambenchError(f"step returned {said} as {name}: return the shape {shape(given)} that it had")
+        return [reals(x, "step") for x in out]
 
     def _steps(self, question: Mapping[str, Any]) -> list[Any]:
         h, friction = question["h"], question["friction"]
@@ -183,8 +215,9 @@ class Sampler:
         return _BACKENDS[self.backend](self, forces, states, normals, h, friction)
 
     def __call__(self, **changes: Any) -> Sampler:
-        """The same sampler with other settings, such as ``sampler(name="…")``."""
-        return dataclasses.replace(self, _compiled={}, **changes)
+        """The same sampler with other settings of :func:`sampler`, such as ``sampler(name="…")``."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in ("claims", "_compiled")}
+        return sampler(**{**fields, **self.claims, **changes})
 
 
 _TERM = ("weight", "stiffness", "center", "amplitude", "frequency", "phase")
@@ -292,8 +325,11 @@ def sampler(
     check_backend(backend, ("python", *_BACKENDS))
     if batched and backend != "numpy":
         raise HambenchError(f"batched=True with backend {backend!r}: leave it out, or take backend='numpy'")
-    claims = {"position": position} if state == 1 or not momentum else {"position": position, "joint": joint}
-    return Sampler(step, name or str(getattr(step, "__name__", "sampler")), state, normals, batches, hessian, claims, backend, batched, momentum, tuple(auxiliary), gradients)
+    state, normals, batches, gradients = whole(state=state, normals=normals, batches=batches, gradients=gradients)
+    claims = {"position": float(position)} if state == 1 or not momentum else {"position": float(position), "joint": float(joint)}
+    known = tuple({k: v.item() if hasattr(v, "item") else v for k, v in each.items()} for each in auxiliary)  # numpy's numbers
+    name = name or str(getattr(step, "__name__", "sampler"))
+    return Sampler(step, name, state, normals, batches, bool(hessian), claims, backend, batched, bool(momentum), known, gradients)
 
 
 class Answers(Protocol):
@@ -318,13 +354,24 @@ def blame(function: str) -> Iterator[None]:
         raise HambenchError(f"{function} raised {type(error).__name__}: {error}") from error
 
 
+def _question(line: str) -> dict[str, Any]:
+    try:
+        question = json.loads(line)
+    except ValueError:
+        question = None
+    if not isinstance(question, dict) or "op" not in question:
+        said = line.strip()
+        raise HambenchError(f"no question in JSON: {said[:100]!r}: hambench asks them, by certify --exec or sample --model 'exec:…'")
+    return question
+
+
 def converse(s: Answers, questions: IO[str], answers: IO[str], failures: list[HambenchError]) -> None:
     """Answers line by line until there are no more questions; keeps the errors of those that have no answer."""
     for line in questions:
-        question = json.loads(line)
-        if question.get("op") == "bye":
-            return
         try:
+            question = _question(line)
+            if question["op"] == "bye":
+                return
             with blame(question["op"]):
                 text = json.dumps(s.answer(question))
         except HambenchError as error:

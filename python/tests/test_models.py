@@ -1,5 +1,6 @@
 """Models in numpy, JAX and PyTorch beside the program's own. Needs what requirements.txt lists."""
 
+import json
 import pathlib
 import re
 import shlex
@@ -54,6 +55,38 @@ def test_derivatives_are_those_that_were_written(library):
             if op != "product":
                 del question["vectors"]
             np.testing.assert_allclose(theirs.answer(question)["values"], MODEL.answer(question)["values"], rtol=1e-12, atol=1e-11)  # sums of terms of size 100
+
+
+def test_functions_that_were_written_for_jax_are_compiled_and_agree():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    DATA["jax"] = DATA["jaxlib"] = (jax.numpy.asarray(X), jax.numpy.asarray(Y))
+    traced = []
+
+    def written(theta, rows, scale):
+        traced.append(isinstance(theta, jax.core.Tracer))
+        return jax.grad(squares)(theta, rows, scale)
+
+    def lines(theta):
+        traced.append(isinstance(theta, jax.core.Tracer))
+        return theta[0] + theta[1] * DATA["jax"][0][:4]
+
+    model = hambench.model(squares, gradient=written, predict=lines, outputs=4, dim=2, rows=30, backend="jax")
+    for _ in range(3):
+        question = {"op": "gradient", "thetas": [[0.3, -1.2]], "rows": [10, 20], "scale": 3.0}
+        np.testing.assert_allclose(model.answer(question)["values"], MODEL.answer(question)["values"], rtol=1e-12, atol=1e-11)
+        np.testing.assert_allclose(model.answer({"op": "predict", "thetas": [[0.3, -1.2]]})["values"], [0.3 - 1.2 * X[:4]], rtol=1e-12)
+    assert traced == [True, True]
+
+
+def test_settings_may_be_numpys_numbers():
+    model = hambench.model(squares, gradient=slopes, dim=np.int64(2), rows=np.int64(30), predict=lambda theta: theta, outputs=np.prod([1, 2]))
+    assert np.shape(hambench.sample(model=model, integrator="baoab", h=0.1, samples=2, predictions=True)["f"]) == (1, 2, 2)
+    sampler = hambench.sampler(lambda t, r, *_: (t, r), state=np.int64(2), position=np.int64(2), joint=np.float32(1))
+    rows = hambench.certify(sampler, problem="gaussian", scheme=np.array(["full"]), steps=np.array([0.1]))
+    assert rows[0].observables[0].verdict == "theta never moves"
+    known = hambench.sampler(len, state=3, auxiliary=[{"name": "zeta", "start": np.int64(0), "deviation": np.float32(1)}])
+    assert json.loads(json.dumps(known.answer({"op": "hello", "version": 1})))["auxiliary"] == [{"name": "zeta", "start": 0, "deviation": 1}]
 
 
 def test_chains_of_a_model_of_this_process_run_side_by_side():

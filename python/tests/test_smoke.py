@@ -1,9 +1,13 @@
 """What needs the standard library and the program alone: also run by ``go test ./cmd/hambench``."""
 
+import json
 import math
 import os
 import pathlib
 import random
+import runpy
+import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +17,7 @@ import time
 import traceback
 import unittest
 import unittest.mock
+import warnings
 
 import hambench
 from hambench import _certify, _program
@@ -98,6 +103,15 @@ class Smoke(unittest.TestCase):
     def test_a_wrong_return_names_what_to_return(self):
         with self.assertRaisesRegex(hambench.HambenchError, r"return the tuple \(theta, r\)"):
             hambench.certify(hambench.sampler(lambda theta, *_: theta, backend="python"), problem=GAUSSIAN)
+        for step, state, message in (
+            (lambda theta, r, *_: (theta, r), 1, "^step returned a tuple: with state=1 return theta alone$"),
+            (lambda *_: None, 1, r"^step returned NoneType as theta: return the shape \(1,\) that it had$"),
+            (lambda theta, r, *_: (theta, [r]), 2, r"^step returned the shape \(1, 1\) as r: return the shape \(1,\) that it had$"),
+            (lambda theta, r, kept, *_: (theta, r, (None,)), 3, r"^step returned NoneType as auxiliary\[0\]: return"),
+            (lambda theta, r, kept, *_: (theta, r, None), 3, "^step returned NoneType as auxiliary: return a tuple of 1, as state=3 says$"),
+        ):
+            with self.assertRaisesRegex(hambench.HambenchError, message):
+                hambench.certify(hambench.sampler(step, state=state, backend="python"), problem=GAUSSIAN)
 
     def test_a_backend_that_does_not_exist_is_named(self):
         with self.assertRaisesRegex(hambench.HambenchError, "want one of python, numpy, jax, torch"):
@@ -120,6 +134,30 @@ class Smoke(unittest.TestCase):
                 hambench.certify(f"{sys.executable} {script}", problem=GAUSSIAN, scheme=["full"])
             script.write_text(script.read_text().replace("print('before')\n", ""))
             hambench.certify(f"{sys.executable} {script}", problem=GAUSSIAN, scheme=["full"]).assert_claims()
+            # As libraries in C and other programs print; what they read is not a question.
+            script.write_text(script.read_text().replace("    print('in a step')\n", "    os.write(1, b'in C'), subprocess.run(['echo', 'a child'], check=True), sys.stdin.read()\n").replace("import sys\n", "import os, subprocess, sys\n"))
+            hambench.certify(f"{sys.executable} {script}", problem=GAUSSIAN, scheme=["full"], steps=[0.1]).assert_claims()
+            # By hand.
+            done = subprocess.run([sys.executable, str(script)], input='hello\n3\n{"op":"step"}\n{"op":"bye"}\n', capture_output=True, encoding="utf-8", check=True)
+            answers = [json.loads(line)["error"] for line in done.stdout.splitlines()]
+            self.assertEqual([done.stderr, len(answers)], ["", 3])
+            self.assertRegex(answers[0], "^no question in JSON: 'hello': hambench asks them, by certify --exec or sample --model 'exec:…'$")
+            self.assertRegex(answers[1], "^no question in JSON: '3'")
+
+    def test_the_files_of_a_model_are_those_of_its_folder_that_are_not_installed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            own = pathlib.Path(folder).resolve() / "own.py"
+            own.touch()
+            module = type(math)("own")
+            module.__file__ = str(own)
+            gone = type(math)("gone")
+            gone.__file__ = str(own.with_name("gone.py"))
+            with unittest.mock.patch.dict(sys.modules, own=module, gone=gone):
+                for main in (own.with_name("main.py"), own.parents[-1] / "main.py"):  # beside it, and above the library
+                    with unittest.mock.patch.object(sys.modules["__main__"], "__file__", str(main)):
+                        files = mean().answer({"op": "hello", "version": 1, "data": None})["files"]
+                    self.assertIn(str(own), files)
+                    self.assertEqual([f for f in files if "gone" in f or f in (json.__file__, hambench.__file__)], [])
 
     def test_draws_are_a_dict_of_chains(self):
         draws = hambench.sample(model="toy", integrator="baoab", scheme="replacement", K=2, h=0.4, friction=2, samples=20, chains=2)
@@ -209,7 +247,11 @@ class Smoke(unittest.TestCase):
 
         for changes, message in (
             ({"gradient": raises}, "gradient raised ValueError: no such layer"),
-            ({"gradient": lambda theta, rows, scale: [0.0, 0.0]}, "gradient returned 2 numbers: return 1"),
+            ({"gradient": lambda theta, rows, scale: [0.0, 0.0]}, r"^gradient of the model potential returned the shape \(2,\): return the shape \(1,\)$"),
+            ({"gradient": lambda theta, rows, scale: None}, r"^gradient of the model potential returned NoneType: return the shape \(1,\)$"),
+            ({"gradient": lambda theta, rows, scale: [[0.0]]}, r"^gradient of the model potential returned the shape \(1, 1\): return"),
+            ({"predict": lambda theta: None, "outputs": 2}, r"^predict of the model potential returned NoneType: return the shape \(2,\)$"),
+            ({"dim": 2.5}, "^dim=2.5: want a whole number$"),
             ({"gradient": lambda theta, rows, scale: [theta[0]]}, "gradient is not that of the potential"),
             ({"gradient": lambda theta, rows, scale: [math.exp(1e9)]}, "not finite at a random position"),
             ({"gradient": None}, "derives no gradient: give gradient="),
@@ -218,7 +260,7 @@ class Smoke(unittest.TestCase):
             ({"files": ["no-such-file"]}, "no-such-file"),
         ):
             with self.subTest(message), self.assertRaisesRegex(hambench.HambenchError, message):
-                study(mean(**changes)) if "files" in changes else hambench.sample(model=mean(**changes), samples=2)
+                study(mean(**changes)) if "files" in changes else hambench.sample(model=mean(**changes), h=0.1, samples=2, predictions="predict" in changes)
         with self.assertRaisesRegex(hambench.HambenchError, "this is a model, to be sampled"):
             hambench.certify(mean(), problem=GAUSSIAN)  # type: ignore[arg-type]
         script = pathlib.Path(__file__).parent.parent / "examples" / "plain_model.py"
@@ -228,6 +270,143 @@ class Smoke(unittest.TestCase):
     def test_a_chain_on_a_model_may_diverge(self):
         with self.assertRaisesRegex(hambench.HambenchError, "chain diverged"):
             hambench.sample(model=mean(), integrator="leapfrog", h=100, samples=1000)
+
+    def test_notes_of_the_program_are_warnings_of_the_callers_line(self):
+        ours = hambench.sampler(leapfrog, name="ours", position=2, joint=1, backend="python")
+        batches = [{"precision": [[1.0]], "shift": [float(k)]} for k in range(10)]
+        for call, notes in (
+            (lambda: hambench.sample(model="toy", integrator="baoab", friction=1, samples=2), ["--h 0.25, a quarter of the largest stable step, about 1"]),
+            (lambda: hambench.sample(dataset="linear", batch=100, h=0.01, samples=2), ["--batch 100 of 128 rows is rounded to one batch of all"]),
+            (lambda: hambench.sample(model="toy", integrator="baoab", h=0.1, samples=2), []),
+            (lambda: hambench.certify(ours, problem=GAUSSIAN | {"batches": batches}, scheme=["full", "symmetric"], steps=[0.1]), ["predictions alone: .*symmetric"]),
+            (lambda: hambench.certify(ours, problem=GAUSSIAN, scheme="full", steps=[0.1]), []),
+        ):
+            with self.subTest(notes), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                call()
+                self.assertEqual([w.filename for w in caught], [__file__] * len(notes))
+                for w, note in zip(caught, notes):
+                    self.assertRegex(str(w.message), f"^{note}")
+
+    def test_an_empty_command_and_a_bare_step_are_refused(self):
+        for wrong, message in (("", "^the command is empty"), (" ", "^the command is empty"), (leapfrog, "^leapfrog is a function: wrap the step first: hambench.sampler")):
+            with self.assertRaisesRegex(hambench.HambenchError, message):
+                hambench.certify(wrong, problem=GAUSSIAN, scheme="full", steps=[0.1])
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "mine.py"
+            script.write_text(f"import sys\nsys.path[:0] = {[str(pathlib.Path(__file__).parent), *sys.path]!r}\nimport hambench, test_smoke\nhambench.serve(test_smoke.leapfrog)\n")
+            with self.assertRaisesRegex(hambench.HambenchError, r"wrap a step first: hambench.sampler\(leapfrog, …\)"):
+                hambench.certify(f"{sys.executable} {script}", problem=GAUSSIAN)
+
+    def test_columns_that_are_not_compared_are_printed(self):
+        rng = random.Random(1)
+
+        def chain(*names):
+            return {name: [[rng.gauss(0, 1) for _ in range(300)]] for name in names}
+
+        try:
+            import numpy  # noqa: F401
+        except ImportError:
+            self.skipTest("arrays by name need numpy")
+        said = str(hambench.judge(chain("a", "b"), reference=chain("a", "c", "d")))
+        self.assertIn("\nonly in the draws, and not compared: b\nonly in the reference, and not compared: c, d\n", said)
+
+    def test_another_program_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder) / "other"
+            for script, message in (
+                ("true", "other did not answer as hambench .* is it of the same version"),
+                ("echo hello", "other did not answer as hambench .* is it of the same version"),
+                ("echo '[{\"problem\":1}]'", "other did not answer as hambench .* is it of the same version"),
+                ("kill -SEGV $$", "^hambench .* was ended by the signal SIGSEGV$"),
+            ):
+                other.write_text(f"#!/bin/sh\n{script}\n")
+                other.chmod(0o755)
+                for call in (
+                    lambda: hambench.sample(model="toy", samples=2),
+                    lambda: hambench.certify("x", problem=GAUSSIAN),
+                    lambda: hambench.judge([[[1.0], [2.0]]], reference=[[[1.0], [2.0]]]),
+                ):
+                    with self.subTest(script), unittest.mock.patch.dict(os.environ, HAMBENCH=str(other)):
+                        with self.assertRaisesRegex(hambench.HambenchError, message):
+                            call()
+
+    def test_a_named_program_is_that_of_this_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder) / "hambench"
+            other.write_text("")
+            other.chmod(0o755)
+            before = os.getcwd()
+            try:
+                os.chdir(folder)
+                with unittest.mock.patch.dict(os.environ, HAMBENCH="hambench"):
+                    self.assertEqual(hambench.program(), os.path.join(os.getcwd(), "hambench"))
+            finally:
+                os.chdir(before)
+
+    @unittest.skipIf(os.name == "nt", "signals")
+    def test_an_interrupted_call_leaves_no_process(self):
+        """The program is asked to end, so that the command of a model ends, too."""
+        with tempfile.TemporaryDirectory() as folder:
+            number = pathlib.Path(folder) / "number"
+            command = f"exec:echo $$ > {shlex.quote(str(number))}; exec sleep 100"
+            def interrupt():
+                while not (number.is_file() and number.read_text().strip()):
+                    time.sleep(0.05)
+                os.kill(os.getpid(), signal.SIGINT)
+
+            waiting = threading.Thread(target=interrupt)
+            waiting.start()
+            with self.assertRaises(KeyboardInterrupt):
+                hambench.sample(model=command, samples=2)
+            waiting.join()
+            with self.assertRaises(ProcessLookupError):
+                for _ in range(100):
+                    os.kill(int(number.read_text()), 0)
+                    time.sleep(0.05)
+
+    def test_rows_are_printed_sliced_and_found(self):
+        ours = hambench.sampler(leapfrog, name="ours", position=2, joint=1, backend="python")
+        rows = hambench.certify(ours, problem=GAUSSIAN, scheme="full", steps=[0.2, 0.1], integrator="leapfrog")
+        self.assertRegex(repr(rows), "^2 rows\nours on given under full: theta.mean: ")
+        self.assertEqual(rows[1:].assert_claims()[0].integrator, "leapfrog")
+        self.assertEqual(rows.order("joint.cov", scheme="full", problem="given", integrator="ours"), 1)
+        with self.assertRaisesRegex(hambench.HambenchError, "0 rows of theirs on given under full: want one; there are ours on given"):
+            rows.order("joint.cov", scheme="full", problem="given", integrator="theirs")
+
+    def test_changed_settings_are_checked_as_new_ones(self):
+        ours = hambench.sampler(leapfrog, name="ours", position=2, joint=1, backend="python")
+        self.assertEqual([ours(position=1).claims, ours(state=1).claims, ours.claims], [{"position": 1, "joint": 1}, {"position": 2}, {"position": 2, "joint": 1}])
+        for changes, message in (({"backend": "tensorflow"}, "want one of python"), ({"batched": True}, "batched=True with backend"), ({"normals": 1.5}, "normals=1.5: want a whole number")):
+            with self.assertRaisesRegex(hambench.HambenchError, message):
+                ours(**changes)
+
+    def test_a_timeout_of_any_size_is_a_number_of_seconds(self):
+        ours = hambench.sampler(leapfrog, name="ours", position=2, joint=1, backend="python")
+        with self.assertRaisesRegex(hambench.HambenchError, "no answer to hello within 10µs"):
+            hambench.certify(ours, problem=GAUSSIAN, timeout=1e-5)
+        for wrong in (None, 0, math.inf, math.nan):
+            with self.assertRaisesRegex(ValueError, f"timeout={wrong}: want a number of seconds above 0"):
+                hambench.certify(ours, problem=GAUSSIAN, timeout=wrong)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "mine.json"
+            file.write_text(json.dumps(GAUSSIAN))
+            self.assertEqual(hambench.certify(ours, problem=file, scheme="full", steps=[0.1])[0].problem, "mine")
+
+    def test_a_function_of_data_is_a_model(self):
+        logistic = runpy.run_path(str(pathlib.Path(__file__).parent.parent / "examples" / "plain_model.py"))["logistic"]
+        chain = {"dataset": "logistic", "K": 4, "h": 0.1, "samples": 2, "thin": 2, "burn": 2, "chains": 2}
+        made = []
+        draws = hambench.sample(model=lambda data: made.append(data["name"]) or logistic(data), **chain)["theta"]
+        self.assertEqual([made, draws], [["logistic"], hambench.sample(model=logistic, **chain)["theta"]])
+        with self.assertRaisesRegex(hambench.HambenchError, r"^nothing returned NoneType: return hambench.model\(…\)$"):
+
+            def nothing(data):
+                logistic(data)
+
+            hambench.sample(model=nothing, **chain)
+        with self.assertRaisesRegex(hambench.HambenchError, "^this is a sampler, to be certified"):
+            hambench.sample(model=hambench.sampler(leapfrog, backend="python"), samples=2)  # type: ignore[arg-type]
 
     def test_a_missing_program_says_what_to_do(self):
         with tempfile.TemporaryDirectory() as folder:
