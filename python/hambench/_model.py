@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hambench._program import HambenchError
-from hambench._sampler import Backend, Sampler, blame, check_backend, check_protocol, check_x64, converse, shape, whole
+from hambench._sampler import Backend, Sampler, blame, check_backend, check_protocol, check_x64, converse, shape, told, whole
 
 Function = Callable[..., Any]
 
@@ -60,11 +60,9 @@ class Model:
             out = self.functions[op](*arguments)
         except OverflowError:  # of floats: far out a chain has no potential
             return [None] * wanted
-        found = shape(out)
-        if found != (wanted,) and not (wanted == 1 and found == ()):
-            said = found if isinstance(found, str) else f"the shape {found}"
+        if shape(out) != (wanted,) and not (wanted == 1 and shape(out) == ()):
             want = "a number" if op == "potential" else f"the shape ({wanted},)"
-            raise HambenchError(f"{op} of the model {self.name} returned {said}: return {want}")
+            raise HambenchError(f"{op} of the model {self.name} returned {told(out)}: return {want}")
         out = out.tolist() if hasattr(out, "tolist") else out
         numbers = [float(x) for x in (out if isinstance(out, Sequence) else [out])]
         return [x if math.isfinite(x) else None for x in numbers]
@@ -103,25 +101,32 @@ _ARRAYS: dict[str, Callable[..., Any]] = {"python": list, "numpy": _numpy, "jax"
 
 def _derivatives(backend: Backend, potential: Function) -> dict[str, Function]:
     """What a library derives from a potential, compiled."""
+
+    def number(theta: Any, rows: Any, scale: float) -> Any:
+        out = potential(theta, rows, scale)
+        if shape(out) != ():
+            raise HambenchError(f"potential returned {told(out)}: return a number")
+        return out
+
     if backend == "jax":
         import jax
 
         check_x64()
-        grad = jax.grad(potential)
+        grad = jax.grad(number)
 
         def product(theta: Any, v: Any, rows: Any, scale: float) -> Any:
             return jax.jvp(lambda t: grad(t, rows, scale), (theta,), (v,))[1]
 
-        return {"potential": jax.jit(potential), "gradient": jax.jit(grad), "product": jax.jit(product)}
+        return {"potential": jax.jit(number), "gradient": jax.jit(grad), "product": jax.jit(product)}
     if backend == "torch":
         import torch
 
-        slope = torch.func.grad(potential)
+        slope = torch.func.grad(number)
 
         def along(theta: Any, v: Any, rows: Any, scale: float) -> Any:
             return torch.func.jvp(lambda t: slope(t, rows, scale), (theta,), (v,))[1]
 
-        return {"potential": potential, "gradient": slope, "product": along}
+        return {"potential": number, "gradient": slope, "product": along}
     return {"potential": potential}
 
 

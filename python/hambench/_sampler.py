@@ -54,6 +54,12 @@ def shape(x: Any) -> tuple[int, ...] | str:
     return (len(x), *first) if isinstance(first, tuple) else f"{type(x).__name__} of {first}"
 
 
+def told(x: Any) -> str:
+    """What errors say that a function returned."""
+    found = shape(x)
+    return found if isinstance(found, str) else f"the shape {found}"
+
+
 def reals(x: Any, function: str) -> Any:
     """An array that a user's function returned, refused if its numbers are complex or have fewer digits than float64."""
     kind = str(getattr(x, "dtype", "float64")).removeprefix("torch.")
@@ -200,9 +206,7 @@ class Sampler:
             if shape(x) != shape(given) and (name != "r" or self.momentum):  # without a momentum what comes back for it is not read
                 if isinstance(x, tuple) and self.state == 1:
                     raise HambenchError("step returned a tuple: with state=1 return theta alone")
-                found = shape(x)
-                said = found if isinstance(found, str) else f"the shape {found}"
-                raise HambenchError(f"step returned {said} as {name}: return the shape {shape(given)} that it had")
+                raise HambenchError(f"step returned {told(x)} as {name}: return the shape {shape(given)} that it had")
         return [reals(x, "step") for x in out]
 
     def _steps(self, question: Mapping[str, Any]) -> list[Any]:
