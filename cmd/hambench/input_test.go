@@ -236,7 +236,7 @@ func TestAFileOfDataMayHaveAnyName(t *testing.T) {
 	rows := strings.Replace(ownCSV, "0,2\n2,", "1,2\n2,", 1) // now x counts the rows
 	inFolder(t, map[string]string{"Höhe 2.csv": rows, "é.csv": ownCSV})
 	for file, note := range map[string]string{
-		"Höhe 2.csv": "hambench: data set H-he-2: column 1 (\"x\") counts the rows, and is an input like the others: leave it out if it is an index\n",
+		"Höhe 2.csv": "note: data set H-he-2: column 1 (\"x\") counts the rows, and is an input like the others: leave it out if it is an index\n",
 		"é.csv":      "",
 	} {
 		code, stdout, stderr := call(t, "sample", "--dataset", file, "--noise", "0.1", "--model", "linear", "--h", "0.001", "--samples", "2", "--thin", "1", "--burn", "1")
