@@ -350,11 +350,14 @@ class Smoke(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             number = pathlib.Path(folder) / "number"
             command = f"exec:echo $$ > {shlex.quote(str(number))}; exec sleep 100"
+
             def interrupt():
                 while not (number.is_file() and number.read_text().strip()):
                     time.sleep(0.05)
-                os.kill(os.getpid(), signal.SIGINT)
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
+            before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have its background jobs ignore it
+            self.addCleanup(signal.signal, signal.SIGINT, before)
             waiting = threading.Thread(target=interrupt)
             waiting.start()
             with self.assertRaises(KeyboardInterrupt):
