@@ -65,7 +65,7 @@ func (a axis) padded(fraction float64) axis {
 }
 
 // over makes the axis span the values that it shows. Without any, or with one
-// only, it is a decade around it or 1, or two units around it or 0.
+// only, it is a decade around it or 1, or two units around it or 0, or its own size if it is large.
 func (a axis) over(values ...[]float64) axis {
 	hidden := func(v float64) bool { return !a.shows(v) }
 	shown := slices.DeleteFunc(slices.Concat(values...), hidden)
@@ -77,12 +77,14 @@ func (a axis) over(values ...[]float64) axis {
 		shown = []float64{0, 1}
 	}
 	a.Low, a.High = slices.Min(shown), slices.Max(shown)
+	// Values that differ in their last digits alone count as one: ticks between them would be equal.
+	size := max(math.Abs(a.Low), math.Abs(a.High))
 	switch {
-	case a.Low < a.High:
+	case a.High-a.Low > 1e-9*size:
 	case a.Log:
 		a.Low, a.High = a.Low/math.Sqrt(10), a.High*math.Sqrt(10)
 	default:
-		a.Low, a.High = a.Low-1, a.High+1
+		a.Low, a.High = a.Low-max(1, size/2), a.High+max(1, size/2)
 	}
 	return a
 }
@@ -100,14 +102,18 @@ func dataHeight(height float64) float64 { return height - panelTitle - 6 }
 
 // place returns the ticks of an axis with a length in points, labelled and not.
 func (a axis) place(length float64, vertical bool) []plot.Tick {
+	powers := a.Powers && math.Floor(math.Log10(a.High)) > math.Ceil(math.Log10(a.Low))
 	switch {
-	case a.Powers && math.Floor(math.Log10(a.High)) > math.Ceil(math.Log10(a.Low)):
+	case powers || a.Log && a.High/a.Low > manyDecades:
 		return decadeTicks(a.Low, a.High)
 	case a.Log:
 		return logTicks(a.Low, a.High, vg.Length(length), vertical)
 	}
 	return linearTicks(a.Low, a.High, a.Ticks)
 }
+
+// manyDecades is the ratio of the ends of an axis from which on plain decimals are too long for it.
+const manyDecades = 1e8
 
 // overhang is how far a label, with the space around it, may stick out of its
 // axis, in points.
@@ -120,7 +126,7 @@ var mantissas = []float64{1, 2, 5, 3, 7, 1.5}
 const leastLabels = 3
 
 // logTicks returns ticks at 1, 2 and 5 times the powers of ten within [low, high], and at others
-// where these are few, labelled by plain decimals as far as the labels fit on the axis's length:
+// where these are few, labelled (tickText) as far as the labels fit on the axis's length:
 // powers of ten first. Labels are upright, so along a vertical axis each takes up
 // its height. A single label would not tell the scale: an axis between two of them has ticks
 // as a linear one. plot.LogTicks labels in exponents and loses ticks below 1
@@ -142,13 +148,13 @@ func logTicks(low, high float64, length vg.Length, vertical bool) []plot.Tick {
 			t := plot.Tick{Value: x}
 			extent := vg.Length(tickSize) // of the label along the axis
 			if !vertical {
-				extent = sans(tickSize, ink).Width(decimal(x))
+				extent = sans(tickSize, ink).Width(tickText(x))
 			}
 			middle, half := length*vg.Length(math.Log(x/low)/math.Log(high/low)), extent/2+3
 			from, to := middle-half, middle+half // with 3 points of space at both ends
 			overlaps := func(o [2]vg.Length) bool { return from < o[1] && o[0] < to }
 			if from >= -overhang && to <= length+overhang && !slices.ContainsFunc(taken, overlaps) {
-				t.Label = decimal(x)
+				t.Label = tickText(x)
 				taken = append(taken, [2]vg.Length{from, to})
 			}
 			ticks = append(ticks, t)
@@ -203,8 +209,23 @@ func linearTicks(low, high float64, n int) []plot.Tick {
 	// Products do not accumulate rounding errors as sums would. Labels are rounded to the digits of
 	// the step, and the tolerance keeps a tick that lies at high.
 	for i := math.Ceil(low / step); i*step <= high*(1+1e-12); i++ {
-		label := strings.Replace(decimal(scalar.Round(i*step, max(0, -k))), "-", "−", 1)
+		label := tickText(scalar.Round(i*step, max(0, -k)))
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: label})
 	}
 	return ticks
+}
+
+// tickText writes a number at a tick: as a plain decimal where that is short, else as powers of
+// ten are labelled, 1e6.
+func tickText(x float64) string {
+	text := decimal(math.Abs(x))
+	if size := math.Abs(x); size >= 1e5 || 0 < size && size < 1e-4 {
+		mantissa, power, _ := strings.Cut(strconv.FormatFloat(size, 'e', -1, 64), "e")
+		k, _ := strconv.Atoi(power) // a number with a sign, as FormatFloat writes it
+		text = fmt.Sprintf("%se%d", mantissa, k)
+	}
+	if x < 0 {
+		return "−" + text
+	}
+	return text
 }

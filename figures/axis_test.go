@@ -37,11 +37,23 @@ func TestLogTicksArePlainDecimals(t *testing.T) {
 		{0.9, 120, 400, "1 10 100 2 20 5 50", "no decimals where none are needed"},
 		{0.161, 0.195, 200, "0.17 0.18 0.19", "between two round numbers"},
 		{0.16, 0.26, 200, "0.2 0.25", "one label does not tell the scale"},
-		{0.8e-7, 1.2e-5, 130, "0.000001 0.000005", "labels must not stick out"},
+		{0.8e-7, 1.2e-5, 130, "1e-7 1e-6 1e-5", "tiny numbers have exponents"},
+		{0.99e-4, 1.2e-2, 130, "0.0002 0.001 0.01", "labels must not stick out"},
 	} {
 		got := labels(logTicks(c.low, c.high, c.length, false))
 		if strings.Join(got, " ") != c.want && !slices.Equal(got, sorted(strings.Fields(c.want))) {
 			t.Errorf("%v … %v on %v points: %v, want %s (%s)", c.low, c.high, c.length, got, c.want, c.reason)
+		}
+	}
+}
+
+// No label is so long that it pushes the panels off the sheet.
+func TestLabelsOfLargeNumbersAreShort(t *testing.T) {
+	for _, a := range []axis{{Log: true, Low: 0.3, High: 3e137}, {Log: true, Low: 2e-7, High: 9e-5}, {Log: true, Low: 30, High: 3e6}, {Low: -1e9, High: 3e75, Ticks: 4}} {
+		for _, label := range labels(a.place(130, true)) {
+			if len([]rune(label)) > 6 {
+				t.Errorf("%v … %v: label %q", a.Low, a.High, label)
+			}
 		}
 	}
 }
@@ -65,6 +77,7 @@ func TestLinearTicks(t *testing.T) {
 		{-1.5, 3, 4, "−1 0 1 2 3"},
 		{-0.12, 0.13, 5, "−0.1 −0.05 0 0.05 0.1"},
 		{0, 1000, 5, "0 200 400 600 800 1000"},
+		{-2e137, 1e137, 3, "−2e137 −1e137 0 1e137"},
 	} {
 		got := labels(linearTicks(c.low, c.high, c.n))
 		if !slices.Equal(got, sorted(strings.Fields(c.want))) {
@@ -76,10 +89,16 @@ func TestLinearTicks(t *testing.T) {
 func TestRangesWithoutUsableValues(t *testing.T) {
 	for name, values := range map[string][]float64{
 		"none": nil, "zero": {0}, "negative": {-1}, "not a number": {math.NaN(), math.Inf(1)}, "one": {0.3}, "twice the same": {2, 2},
+		"one of a chain that ran away": {1e75}, "two that differ in the last digit": {1e75, math.Nextafter(1e75, 0)},
 	} {
 		for kind, a := range map[string]axis{"log": axis{Log: true}.over(values), "linear": axis{}.over(values)} {
 			if !(a.Low < a.High) || math.IsInf(a.Low, 0) || math.IsInf(a.High, 0) || kind == "log" && a.Low <= 0 {
 				t.Errorf("%s axis over values %s: %v … %v", kind, name, a.Low, a.High)
+			}
+			// Such an axis had ticks without end.
+			a.Ticks = 4
+			if n := len(a.padded(0.06).place(200, false)); n < 2 || n > 20 {
+				t.Errorf("%s axis over values %s: %d ticks", kind, name, n)
 			}
 		}
 	}
