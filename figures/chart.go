@@ -43,6 +43,8 @@ type chart struct {
 	// err is the standard error of a row's value, which makes the band where points have one row;
 	// nil for values without, and where points have several.
 	err func(table.Row) float64
+	// left tells the rows of chains that left the posterior; nil where nothing shows it.
+	left func(table.Row) bool
 	// name is that of a line in the legend, by any row of it.
 	name func(table.Row) string
 }
@@ -57,6 +59,7 @@ type point struct {
 	// and the largest of them; NaN without any.
 	y, low, high float64
 	lost         float64 // share of the results that diverged or have no stationary law, 0 to 1
+	left         bool    // half or more of the values are of chains that left the posterior
 	// mean and sd are of all values, those of chains that diverged among them; NaN without
 	// values, and sd for fewer than two.
 	mean, sd float64
@@ -142,12 +145,17 @@ func (g *grid) facet(t *table.Table) *facet {
 func (g *grid) point(t *table.Table, line int) point {
 	p := point{Table: t, line: line, x: g.at(t)}
 	var finite []float64
+	left := 0
 	for _, r := range t.Rows() {
 		// NaN, which is not equal to itself, has no part either: the row has no such value.
 		if y := g.y(r); y == y && !r.Get("diverged").Truth() {
 			finite = append(finite, y)
+			if g.left != nil && g.left(r) {
+				left++
+			}
 		}
 	}
+	p.left = left > 0 && 2*left >= len(finite)
 	p.mean, p.sd = stat.MeanStdDev(finite, nil)
 	p.low, p.y, p.high = spread(finite)
 	if g.err != nil { // points then have one row
@@ -204,7 +212,7 @@ func lineOf(line []point, name string, style style) curve {
 	for _, at := range line {
 		s.X, s.Y = append(s.X, at.x), append(s.Y, at.y)
 		s.Low, s.High = append(s.Low, at.low), append(s.High, at.high)
-		s.Lost = append(s.Lost, at.lost)
+		s.Lost, s.Left = append(s.Lost, at.lost), append(s.Left, at.left)
 	}
 	return s
 }

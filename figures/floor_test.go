@@ -131,7 +131,8 @@ func TestAFloorOfSeveralLinesIsGrey(t *testing.T) {
 }
 
 // Chains that ended far from the posterior have a distance like any; the caption counts them by
-// set. Whether they grew to the end it does not say: some stay where they are.
+// set, also where most did. Whether they grew to the end it does not say: some stay where they are.
+// Their points are hollow, and no line leads to them.
 func TestCaptionsCountRunawayChains(t *testing.T) {
 	var cells []bench.Cell
 	for split := range 5 {
@@ -140,7 +141,7 @@ func TestCaptionsCountRunawayChains(t *testing.T) {
 		}
 	}
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
-	for _, away := range []float64{29, 31, 1e144} { // the median is 3
+	for _, away := range []float64{29, 31, 1e144} { // the least is 3
 		m := stored(p.Cells, func(c bench.Cell) (float64, bool) {
 			if c.Step == 0.05 && c.Split == 4 {
 				return math.NaN(), true
@@ -149,16 +150,58 @@ func TestCaptionsCountRunawayChains(t *testing.T) {
 		})
 		for key, r := range m.results {
 			r.Scores = map[string]float64{"rmse": 3}
-			if r.Cell.Step == 0.05 {
+			if r.Cell.Step > 0.01 {
 				r.Scores["rmse"] = away
 			}
 			if !r.Diverged {
 				m.results[key] = r
 			}
 		}
-		want := "Of the chains on boston that stayed finite, 4 left the posterior (RMSE above 10 times the median)"
-		if c := figureOf(t, p, m).Caption; strings.Contains(c, want) != (away > 30) || strings.Contains(c, "left the posterior") != (away > 30) {
-			t.Errorf("RMSE %g: caption %q", away, c)
+		want := "Of the chains on boston that stayed finite, 9 left the posterior (RMSE above 10 times the least)"
+		f := figureOf(t, p, m)
+		for _, part := range []string{want, "left the posterior", "Hollow markers, to which no line leads: half or more"} {
+			if strings.Contains(f.Caption, part) != (away > 30) {
+				t.Errorf("RMSE %g: caption %q, which lacks or has %q", away, f.Caption, part)
+			}
+		}
+		line := f.panels[0][0].Series[len(f.panels[0][0].Series)-1]
+		if slices.Contains(line.Left, true) != (away > 30) || len(f.panels[0][0].stretches(line)) != map[bool]int{true: 3, false: 1}[away > 30] {
+			t.Errorf("RMSE %g: the points of chains that left are %v, stretches %v", away, line.Left, f.panels[0][0].stretches(line))
+		}
+	}
+}
+
+// A point is of chains that left the posterior where half of its finite ones did, and markers that
+// are hollow already become crosses.
+func TestHollowMarkersAreOfHalfTheFiniteChains(t *testing.T) {
+	for left, want := range []bool{false, false, true, true} {
+		var cells []bench.Cell
+		for split := range 5 {
+			cells = append(cells, cell("sghmc", split, 8, 0.01), cell("sghmc", split, 8, 0.02))
+		}
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+		m := stored(p.Cells, func(c bench.Cell) (float64, bool) {
+			if c.Step == 0.02 && c.Split == 4 { // four are finite
+				return math.NaN(), true
+			}
+			return 0.3, true
+		})
+		for key, r := range m.results {
+			r.Scores = map[string]float64{"rmse": 3}
+			if r.Cell.Step == 0.02 && r.Cell.Split < left {
+				r.Scores["rmse"] = 1e9
+			}
+			m.results[key] = r
+		}
+		f := figureOf(t, p, m)
+		says := strings.Contains(f.Caption, "Hollow markers (crosses where a line's own are)")
+		if line := named(f.panels[0][0], "sghmc")[0]; line.Left[0] || line.Left[1] != want || says != want {
+			t.Errorf("%d of 4 left: %v, caption %q", left, line.Left, f.Caption)
+		}
+	}
+	for marker, want := range map[marker]marker{"circle": "open circle", "open square": "open cross"} {
+		if got := (style{Marker: marker}).hollow().Marker; got != want {
+			t.Errorf("the hollow %q is %q, want %q", marker, got, want)
 		}
 	}
 }

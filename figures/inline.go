@@ -113,9 +113,12 @@ func (k canvas) reading(s curve, i int) string {
 		value += fmt.Sprintf(" (%.3g to %.3g)", s.Low[i], s.High[i])
 	}
 	parts = append(parts, value)
+	if s.left(i) {
+		parts = append(parts, "half or more of the finite chains left the posterior")
+	}
 	// Over a gap, or from 0, there is no slope, nor where no line joins the points.
 	// Points without a place on the axes make gaps, too.
-	shown := i > 0 && s.Style.Width > 0 &&
+	shown := i > 0 && s.Style.Width > 0 && !s.left(i-1) && !s.left(i) &&
 		k.shown(s, i-1) && k.shown(s, i) && s.Y[i] > 0 && s.Y[i-1] > 0
 	if shown && k.X.Log && s.X[i] != s.X[i-1] {
 		slope := math.Log(s.Y[i]/s.Y[i-1]) / math.Log(s.X[i]/s.X[i-1])

@@ -161,7 +161,7 @@ func (k canvas) band(c *draw.Canvas, s curve, place placer) {
 // line draws a series between its gaps, and its markers.
 func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 	var path vg.Path
-	var marks []vg.Point // drawn over the line
+	var marks, hollow []vg.Point // drawn over the line
 	for _, at := range k.stretches(s) {
 		for i, p := range place(s, s.Y, at) {
 			if i == 0 {
@@ -169,7 +169,11 @@ func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 			} else {
 				path.Line(p)
 			}
-			marks = append(marks, p)
+			if s.left(at[0] + i) {
+				hollow = append(hollow, p)
+			} else {
+				marks = append(marks, p)
+			}
 			k.tip(s, at[0]+i, p)
 		}
 	}
@@ -180,6 +184,9 @@ func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 	for _, p := range marks {
 		s.Style.mark(c, p)
 	}
+	for _, p := range hollow {
+		s.Style.hollow().mark(c, p)
+	}
 }
 
 // shown reports whether the i-th point of a series has a place on the panel: numbers for x and
@@ -187,13 +194,15 @@ func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 func (p *panel) shown(s curve, i int) bool { return p.X.shows(s.X[i]) && p.Y.shows(s.Y[i]) }
 
 // stretches returns the ranges of indices, from the first to before the last, between the gaps
-// of a series, whose points can be drawn.
+// of a series, whose points can be drawn. A point of chains that left the posterior is a range
+// of its own, so that no line and no band leads there.
 func (p *panel) stretches(s curve) [][2]int {
 	var out [][2]int
 	for i := range s.X {
 		switch last := len(out) - 1; {
 		case !p.shown(s, i):
-		case last >= 0 && out[last][1] == i: // the point before it is shown, too
+		case last >= 0 && out[last][1] == i && !s.left(i-1) && !s.left(i):
+			// The point before it is shown, too.
 			out[last][1]++
 		default:
 			out = append(out, [2]int{i, i + 1})

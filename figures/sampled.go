@@ -68,6 +68,9 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 			return bench.TextOf(s.ofLines, r, slices.Concat(s.ofRows, s.ofColumns)...)
 		},
 	}
+	if judged {
+		c.left = leavers(cells)
+	}
 	s.grid = c.arrange(cells, nil)
 	// Only the arranged grid tells how many rows a point has. If each has one, there is no scatter
 	// to show: the grid is arranged again, with the standard error of the row as the band.
@@ -413,7 +416,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		note("Bars at the top: the share of the chains that diverged; at full height all did.")
 	}
 	if len(s.floors) > 0 {
-		notes = append(notes, runaways(cells)...)
+		notes = append(notes, s.runaways(cells)...)
 	}
 	if len(s.floors) > 0 && len(s.facets) == 1 { // of more rows there would be too much to say
 		notes = append(notes, distinct.Of(s.all(), s.leaving)...)
@@ -432,26 +435,49 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 // offAxis counts points that have results and no place on the horizontal axis.
 const offAxis = "%d points have no place on the axis: their %s is 0, infinite, or not known."
 
-// runaways counts the chains of each set that ended far from the posterior while their numbers were
-// finite: those whose test error is more than ten times the median of the set's, or had squares
-// that overflowed, so that the chain has a coverage and no error. Their distance looks like any. Most
-// grow until they overflow, but some stay away for hundreds of draws, so that neither is claimed.
-func runaways(cells *table.Table) (notes []string) {
-	const beyond = 10
+// tooFar is how many times the least test error of a data set's chains that of a chain is that left
+// the posterior.
+const tooFar = 10
+
+// leavers tells the chains that ended far from the posterior while their numbers were finite: those
+// whose test error is more than tooFar times the least of their set's, which no chain that ran away
+// has as long as one did not, or had squares that overflowed, so that they have a coverage and no
+// error. Their distance looks like any. Most grow until they overflow, but some stay away for
+// hundreds of draws, so that neither is claimed.
+func leavers(cells *table.Table) func(table.Row) bool {
+	least := make(map[string]float64)
 	for _, set := range finite(present(cells)).GroupBy("dataset") {
-		_, median, _ := spread(set.Numbers("rmse"))
-		n := 0
-		for _, r := range set.Rows() {
-			e := r.Number("rmse")
-			if e > beyond*median || math.IsNaN(e) && !math.IsNaN(r.Number("coverage")) {
-				n++
-			}
-		}
-		if n > 0 {
+		least[set.Get("dataset").Text()], _, _ = spread(set.Numbers("rmse"))
+	}
+	return func(r table.Row) bool {
+		e := r.Number("rmse")
+		return e > tooFar*least[r.Text("dataset")] ||
+			math.IsNaN(e) && !math.IsNaN(r.Number("coverage"))
+	}
+}
+
+// runaways counts the chains of each set that left the posterior, and says how their points look.
+func (s *sampled) runaways(cells *table.Table) (notes []string) {
+	for _, set := range finite(present(cells)).GroupBy("dataset") {
+		if n := set.Filter(s.left).Len(); n > 0 {
 			notes = append(notes, fmt.Sprintf("Of the chains on %s that stayed finite, %d left "+
-				"the posterior (RMSE above %d times the median): their distances need not be "+
-				"those of a stationary law.", set.Get("dataset").Text(), n, beyond))
+				"the posterior (RMSE above %d times the least): their distances need not be "+
+				"those of a stationary law.", set.Get("dataset").Text(), n, tooFar))
 		}
+	}
+	hollow, crossed := false, ""
+	for _, at := range s.points() {
+		if !at.left {
+			continue
+		}
+		hollow = true
+		if _, open := s.style(at.line).Marker.shape(); open {
+			crossed = " (crosses where a line's own are)"
+		}
+	}
+	if hollow {
+		notes = append(notes, "Hollow markers"+crossed+", to which no line leads: half or more "+
+			"of the finite chains left the posterior.")
 	}
 	return notes
 }

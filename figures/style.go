@@ -180,6 +180,17 @@ var polygons = map[string][]vg.Point{
 	"triangle": {{X: 0, Y: 1.25}, {X: -1.1, Y: -0.75}, {X: 1.1, Y: -0.75}},
 	"diamond":  {{X: 0, Y: 1.3}, {X: -1.1, Y: 0}, {X: 0, Y: -1.3}, {X: 1.1, Y: 0}},
 	"nabla":    {{X: 0, Y: -1.25}, {X: -1.1, Y: 0.75}, {X: 1.1, Y: 0.75}},
+	// Drawn open, its outline is ×.
+	"cross": {{X: -1, Y: -1}, {X: 1, Y: 1}, {}, {X: -1, Y: 1}, {X: 1, Y: -1}, {}},
+}
+
+// hollow is the style with markers that are not filled, or crosses where its own are not.
+func (s style) hollow() style {
+	if _, open := s.Marker.shape(); open {
+		s.Marker = "cross"
+	}
+	s.Marker = "open " + s.Marker
+	return s
 }
 
 // shape returns the corners of a marker in units of its radius, y upwards; nil

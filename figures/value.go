@@ -76,7 +76,13 @@ type curve struct {
 	// Lost are the shares of the chains at each point that diverged or have no
 	// stationary law; nil where that cannot be.
 	Lost []float64
+	// Left are the points of chains that left the posterior: hollow, and joined to no other. Nil
+	// where that cannot be.
+	Left []bool
 }
+
+// left reports whether the i-th point is of chains that left the posterior.
+func (s curve) left(i int) bool { return s.Left != nil && s.Left[i] }
 
 // word is a text at a place of a panel.
 type word struct {
