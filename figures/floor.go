@@ -15,7 +15,7 @@ import (
 
 // floor is what a panel has of the distance of chains without visible error.
 type floor struct {
-	self band // of independent draws
+	self band // of the truth's own draws
 	// along says that the x axis tells floors apart, as that of frictions does. Else a line has one
 	// floor, and its place is 0.
 	along bool
@@ -77,25 +77,6 @@ func (f floor) medians() (of []float64) {
 	return of
 }
 
-// common is a measured floor of the panel, NaN without any, and whether all lines have it.
-func (f floor) common() (level float64, all bool) {
-	known := f.medians()
-	if len(known) == 0 {
-		return math.NaN(), false
-	}
-	return known[0], slices.Min(known) == slices.Max(known)
-}
-
-// shared is how many lines have a measured floor.
-func (f floor) shared(level float64) (n int) {
-	for i := range f.lines {
-		if f.of(i, 0) == level {
-			n++
-		}
-	}
-	return n
-}
-
 // band is the self-distance, from 0 to 1: its mean, and its 5 and 95 % quantiles over
 // predicted values. All are NaN without results.
 type band struct{ mean, low, high float64 }
@@ -123,67 +104,75 @@ func across(x axis, name string, level float64, look style) curve {
 	return curve{Name: name, Style: look, X: []float64{x.Low, x.High}, Y: []float64{level, level}}
 }
 
-// curves are the floors across a panel: that of independent draws, and the measured ones, in the
-// colour of a line where no other line has it, and grey where several have.
-func (f floor) curves(x axis, styleOf func(i int) style) (out []curve) {
-	add := func(name string, v float64, look style) {
-		if isFinite(v) {
-			out = append(out, across(x, name, v, look))
-		}
-	}
+// curves are the floors across a panel: that of the truth's own draws, and the measured ones.
+func (f floor) curves(x axis, styleOf func(i int) style) []curve {
 	if f.lines == nil { // no distances are shown
 		return nil
 	}
-	add("self", f.self.mean, dotted(1))
-	if v, all := f.common(); all {
-		add("floor", v, levelStyle)
-		return out
+	measured := f.measured(x, styleOf)
+	if !isFinite(f.self.mean) {
+		return measured
 	}
-	drawn := make(map[float64]bool)
+	return append([]curve{across(x, "self", f.self.mean, dotted(1))}, measured...)
+}
+
+// measured are the different measured floors of a panel's lines: one in ink, several each in the
+// colour of the first line that has it.
+func (f floor) measured(x axis, styleOf func(i int) style) (out []curve) {
 	for i := range f.lines {
-		look, v := levelStyle, f.of(i, 0)
-		look.Color = styleOf(i).Color
-		if !f.along && f.shared(v) > 1 {
-			look.Color = axisGrey
-		}
-		if !f.along {
-			if !drawn[v] {
-				add("floor", v, look)
+		c := across(x, "floor", f.of(i, 0), levelStyle)
+		if f.along {
+			c.X, c.Y = f.places(i), nil
+			for _, at := range c.X {
+				c.Y = append(c.Y, f.of(i, at))
 			}
-			drawn[v] = true
-			continue
 		}
-		c := curve{Name: "floor", Style: look, X: f.places(i)}
-		for _, x := range c.X {
-			c.Y = append(c.Y, f.of(i, x))
-		}
-		if len(c.X) > 0 { // a floor was measured
+		same := func(o curve) bool { return slices.Equal(o.X, c.X) && slices.Equal(o.Y, c.Y) }
+		if len(f.lines[i]) > 0 && !slices.ContainsFunc(out, same) {
+			c.Style.Color = styleOf(i).Color
 			out = append(out, c)
 		}
+	}
+	if len(out) == 1 {
+		out[0].Style = levelStyle
 	}
 	return out
 }
 
-// floorEntries are the legend's of the floors that any panel has.
-func (s *sampled) floorEntries() (entries []legendEntry) {
-	var self, measured, several bool
+// floorEntries are the legend's of the floors that any panel of some cells has.
+func (s *sampled) floorEntries(cells *table.Table) (entries []legendEntry) {
+	var self bool
+	most := 0 // measured floors of a panel
 	for _, f := range s.floors {
-		v, all := f.common()
-		self, measured = self || isFinite(f.self.mean), measured || isFinite(v)
-		several = several || isFinite(v) && !all
+		self, most = self || isFinite(f.self.mean), max(most, len(f.measured(axis{}, s.style)))
 	}
 	if self {
-		entries = append(entries,
-			legendEntry{Label: "floor of independent draws", Style: dotted(1)})
+		entries = append(entries, legendEntry{Label: s.selfLabel(), Style: dotted(1)})
 	}
-	label := "measured floor: full batch, smallest η, all integrators"
-	if several {
-		label += ", in the colour of its line (grey: of several)"
+	label := "measured floor: full batch, smallest η"
+	if cells.Varies("nl") {
+		label += ", N_l = 1"
 	}
-	if measured {
+	if cells.Varies("integrator") {
+		label += ", all integrators"
+	}
+	if most > 1 {
+		label += "; of several, each in the colour of the first line that has it"
+	}
+	if most > 0 {
 		entries = append(entries, legendEntry{Label: label, Style: levelStyle})
 	}
 	return entries
+}
+
+// selfLabel says what the dotted line is. Draws of a known posterior are independent, those of
+// reference chains as correlated as they are: other chains have another floor, which is lower
+// where they are less correlated.
+func (s *sampled) selfLabel() string {
+	if s.posterior {
+		return "floor of independent draws"
+	}
+	return "self-distance of the truth's draws"
 }
 
 // leaving says where the lines of a panel leave their measured floors: at the point from which
@@ -210,16 +199,15 @@ func (s *sampled) leaving(p *facet) string {
 			leave = append(leave, s.names[i]+" from "+s.ofX.Symbol+decimal(finite[from].x))
 		}
 	}
-	var parts []string
-	if len(stay) > 0 {
-		parts = append(parts, strings.Join(stay, ", ")+" on the floor wherever finite")
+	text := capital(s.title(p)) + ": "
+	const is = "clear of the floor (every chain above every one of the floor's): "
+	switch {
+	case len(leave) > 0 && len(stay) > 0:
+		return text + is + strings.Join(leave, ", ") + " on; nowhere: " + strings.Join(stay, ", ") + "."
+	case len(leave) > 0:
+		return text + is + strings.Join(leave, ", ") + " on."
+	case len(stay) > 0:
+		return text + "nowhere " + is + strings.Join(stay, ", ") + "."
 	}
-	if len(leave) > 0 {
-		parts = append(parts,
-			"every chain above every one of the floor's: "+strings.Join(leave, ", ")+" on")
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return capital(s.title(p)) + ": " + strings.Join(parts, "; ") + "."
+	return ""
 }

@@ -47,7 +47,7 @@ func TestDistancesStandOnALogAxisFromTheirFloor(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"floor of independent draws", "measured floor: full batch, smallest η, all integrators", "share of chains that diverged"} {
+	for _, want := range []string{"self-distance of the truth's draws", "measured floor: full batch, smallest η, all integrators", "share of chains that diverged"} {
 		if !slices.Contains(entries(f), want) {
 			t.Errorf("the legend lacks %q: %q", want, entries(f))
 		}
@@ -82,8 +82,47 @@ func TestFrictionsHaveFloorsOfTheirOwn(t *testing.T) {
 			}
 		}
 	}
-	if want := "measured floor: full batch, smallest η, all integrators, in the colour of its line (grey: of several)"; !slices.Contains(entries(f), want) {
+	if want := "measured floor: full batch, smallest η; of several, each in the colour of the first line that has it"; !slices.Contains(entries(f), want) {
 		t.Errorf("the legend lacks %q: %q", want, entries(f))
+	}
+}
+
+// The legend says whose floors there are, and the caption what distances are to: draws are independent
+// only where all posteriors are known. An empty place is explained.
+func TestFiguresSayWhatDistancesAndFloorsAreOf(t *testing.T) {
+	for _, of := range []struct {
+		known      []string // data sets
+		integrator string   // of the second set
+		inner      int      // of it, too
+		batch      int      // of it, with the full one
+		want       []string
+	}{
+		{nil, "leapfrog", 1, bench.Full, []string{"self-distance of the truth's draws", "measured floor: full batch, smallest η", "distance to the reference", "predictions to those of reference chains, mean"}},
+		{[]string{"linear"}, "mt3", 1, bench.Full, []string{"self-distance of the truth's draws", "η, all integrators", "distance to the reference", "of reference chains (linear: of the exact posterior), mean"}},
+		{[]string{"boston", "linear"}, "leapfrog", 5, 8, []string{"floor of independent draws", "η, N_l = 1", "distance to the posterior", "to those of the exact posterior, mean", "An empty place was not run."}},
+	} {
+		a, b, c := cell("leapfrog", 0, bench.Full, 0.1), cell(of.integrator, 0, bench.Full, 0.1), cell(of.integrator, 0, of.batch, 0.1)
+		b.Dataset, b.Inner, c.Dataset = "linear", of.inner, "linear"
+		cells := []bench.Cell{a, b, c}
+		for i, c := range cells {
+			if cells[i].Oracle = "a reference"; slices.Contains(of.known, c.Dataset) {
+				cells[i].Oracle = bench.Analytic
+			}
+		}
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+		f := figureOf(t, p, stored(p.Cells, tenth))
+		text := strings.Join(append(entries(f), f.Caption, f.panels[0][len(f.panels[0])-1].Y.Label, ""), "|")
+		for i, want := range of.want {
+			if i == 1 { // the end of an entry
+				want += "|"
+			}
+			if !strings.Contains(text, want) {
+				t.Errorf("%+v: no %q in %q", of, want, text)
+			}
+		}
+		if strings.Contains(text, "empty place") != (of.batch == 8) {
+			t.Errorf("%+v: %q", of, text)
+		}
 	}
 }
 
@@ -109,13 +148,14 @@ func TestTargetsHaveFloorsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A floor that several lines have is in the colour of none of them, and drawn once.
-func TestAFloorOfSeveralLinesIsGrey(t *testing.T) {
+// A floor that several lines have is drawn once, in the colour of the first of them: two such floors
+// can be told apart.
+func TestAFloorOfSeveralLinesHasTheColourOfTheFirst(t *testing.T) {
 	var cells []bench.Cell
 	for _, of := range []struct {
 		integrator string
 		friction   bench.Real
-	}{{"leapfrog", 5}, {"mt3", 5}, {"leapfrog", 50}} {
+	}{{"leapfrog", 5}, {"mt3", 5}, {"leapfrog", 50}, {"mt3", 50}} {
 		for _, batch := range []int{8, bench.Full} {
 			c := cell(of.integrator, 0, batch, 0.01)
 			c.Friction = of.friction
@@ -125,8 +165,14 @@ func TestAFloorOfSeveralLinesIsGrey(t *testing.T) {
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
 	f := figureOf(t, p, stored(p.Cells, func(c bench.Cell) (float64, bool) { return 0.1 + 0.001*float64(c.Friction), true }))
 	floors := named(f.panels[0][0], "floor")
-	if len(floors) != 2 || floors[0].Style.Color != axisGrey || floors[1].Style.Color == axisGrey {
-		t.Errorf("floors %+v, want a grey one of two lines and a coloured one", floors)
+	if len(floors) != 2 || floors[0].Style.Color != f.legend[0].Style.Color || floors[1].Style.Color != f.legend[2].Style.Color {
+		t.Errorf("floors %+v, want two in the colours of the first lines that have them: %+v", floors, f.legend)
+	}
+	// Along the friction all lines have one curve.
+	p.Figure = &bench.FigureSpec{X: "friction"}
+	f = figureOf(t, p, stored(p.Cells, func(c bench.Cell) (float64, bool) { return 0.1 + 0.001*float64(c.Friction), true }))
+	if floors = named(f.panels[0][0], "floor"); len(floors) != 1 || floors[0].Style.Color != ink || !slices.Equal(floors[0].X, []float64{5, 50}) {
+		t.Errorf("floors %+v along the friction, want one in ink", floors)
 	}
 }
 
@@ -290,7 +336,7 @@ func TestCaptionSaysWhichLinesLeaveTheFloor(t *testing.T) {
 		}
 		return ks, true
 	}))
-	want := "Boston, full batch: mt3, leapfrog on the floor wherever finite; every chain above every one of the floor's: lietrotter from η = 0.05 on."
+	want := "Boston, full batch: clear of the floor (every chain above every one of the floor's): lietrotter from η = 0.05 on; nowhere: mt3, leapfrog."
 	if !strings.Contains(f.Caption, want) {
 		t.Errorf("caption %q, want %q", f.Caption, want)
 	}

@@ -142,7 +142,7 @@ func TestRowsAreAsTallAsTheirLabel(t *testing.T) {
 		}
 		return f.layout().rowHeight()
 	}
-	const label = "mean Kolmogorov distance to the oracle"
+	const label = "mean Kolmogorov distance to the reference"
 	long := textWidth(sans(labelSize, ink), label)
 	if got := flat(label, 1); got < long {
 		t.Errorf("one row of %v points beside a label of %v", got, long)

@@ -41,14 +41,29 @@ func TestParametersTellExactErrorsApart(t *testing.T) {
 }
 
 // An order is claimed of an integrator as it is by default: with another variance of its second
-// noise mt3 has order 2, and none is stated.
-func TestLegendsStateNoOrderOfOtherParameters(t *testing.T) {
-	own := cell("mt3", 0, 8, 0.1)
-	own.Values = map[string]float64{"w2-variance": 1}
-	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cell("mt3", 0, 8, 0.1), own)})
-	got := entries(figureOf(t, p, stored(p.Cells, tenth)))
-	if want := []string{"mt3 (order 3)", "mt3, w2-variance = 1"}; !slices.Equal(got[:2], want) {
-		t.Errorf("legend %q, want %q", got[:2], want)
+// noise mt3 has order 2, and none is stated. It is that with the full batch, and of distances: without
+// such chains none is stated, nor along the friction, nor of scores.
+func TestLegendsStateNoOrderOfAnotherSlope(t *testing.T) {
+	for _, of := range []struct {
+		batch int
+		spec  *bench.FigureSpec
+		want  string
+	}{
+		{bench.Full, nil, "mt3 (order 3)"},
+		{bench.Full, &bench.FigureSpec{X: bench.OnRelative}, "mt3 (order 3)"},
+		{8, nil, "mt3"},
+		{bench.Full, &bench.FigureSpec{X: "friction"}, "mt3"},
+		{bench.Full, &bench.FigureSpec{X: "gradients"}, "mt3"},
+		{bench.Full, &bench.FigureSpec{Y: "lag1", YScale: "log"}, "mt3"},
+	} {
+		usual, own := cell("mt3", 0, of.batch, 0.1), cell("mt3", 0, of.batch, 0.1)
+		own.Values = map[string]float64{"w2-variance": 1}
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(usual, own)})
+		p.Figure = of.spec
+		got := entries(figureOf(t, p, stored(p.Cells, tenth)))
+		if want := []string{of.want, "mt3, w2-variance = 1"}; !slices.Equal(got[:2], want) {
+			t.Errorf("batch %d, %+v: legend %q, want %q", of.batch, of.spec, got[:2], want)
+		}
 	}
 }
 
@@ -84,7 +99,7 @@ func TestFullBatchIsNamedByItsScheme(t *testing.T) {
 	}
 }
 
-// Where a panel has several data sets, its floor of independent draws is the mean of theirs, and
+// Where a panel has several data sets, its self-distance is the mean of theirs, and
 // the caption says what medians are over.
 func TestMediansOverDataSets(t *testing.T) {
 	p, m := ownStudy(t)

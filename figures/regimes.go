@@ -67,7 +67,7 @@ const clearExcess = 0.02
 // places returns what a study has under all schemes but the full batch.
 func (d *drawing) places() *table.Table {
 	// The floor of chains is the measured one; where the study has no full batch at a small step it
-	// is that of independent draws.
+	// is the self-distance.
 	floors := paper.Floors(d.cells)
 	isExact := func(r table.Row) bool { return r.Text("record") == bench.ErrorRecord }
 	excess := func(r table.Row) float64 {

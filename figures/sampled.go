@@ -29,6 +29,8 @@ type sampled struct {
 	// took; nil for ofX itself.
 	xObserved  *bench.Observation
 	logX, logY bool
+	// posterior says that all chains are judged by posteriors that are known.
+	posterior bool
 	// floors are those of each panel, where distances are shown.
 	floors map[*facet]floor
 }
@@ -53,10 +55,11 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		return nil, err
 	}
 	// Distances are to what judges the chains, of which the axis tells.
-	if judged && cells.Where("oracle", bench.Analytic).Len() == cells.Len() {
+	s.posterior = cells.Where("oracle", bench.Analytic).Len() == cells.Len()
+	if judged && s.posterior {
 		s.shown.Label += " to the posterior"
 	} else if judged {
-		s.shown.Label += " to the oracle"
+		s.shown.Label += " to the reference"
 	}
 	// Settings become the columns that tell their values apart: an integrator's are two.
 	c := chart{
@@ -231,7 +234,7 @@ func (s *sampled) figure(d *drawing) *Figure {
 		ordered = ordered || order != ""
 		return s.names[i] + order
 	}, s.style)
-	f.legend = append(f.legend, s.floorEntries()...)
+	f.legend = append(f.legend, s.floorEntries(d.cells)...)
 	if slices.ContainsFunc(s.all(), func(p *facet) bool { return s.known(p) != nil }) {
 		estimated, _ := bench.LookupObservation(s.shown.Known)
 		f.legend = append(f.legend, legendEntry{Label: estimated.Label, Style: levelStyle})
@@ -324,8 +327,9 @@ func (s *sampled) title(p *facet) string {
 }
 
 // order states the order of the integrator with the full batch behind the name of a line that
-// has one integrator, where slopes can be seen: that of the law of θ, on which all distances
-// depend, and that of the joint law where it is another.
+// has one integrator, where slopes of distances along the step can be seen and the line has any
+// chain of the full batch: that of the law of θ, on which all distances depend, and that of the
+// joint law where it is another.
 func (s *sampled) order(p bench.Plan, line int) string {
 	// The plan states the orders of integrators that it knows; a user's own may claim none (0),
 	// and that of an exact flow is infinite.
@@ -334,7 +338,9 @@ func (s *sampled) order(p bench.Plan, line int) string {
 	of := s.lines[line]
 	m, ok := p.Method(of.Get("integrator").Text())
 	order, joint := float64(m.Position), float64(m.Joint)
-	named := s.logY && slices.Contains(distinct.Of(s.ofLines, nameOf), "integrator")
+	along := s.ofX.Name == "step" && (s.xObserved == nil || s.xObserved.Name == bench.OnRelative)
+	named := s.logY && len(s.floors) > 0 && along && of.Where("K", 1).Len() > 0 &&
+		slices.Contains(distinct.Of(s.ofLines, nameOf), "integrator")
 	usual := of.Get("parameters").Text() == ""
 	switch {
 	case !ok || !named || !usual || order <= 0 || math.IsInf(order, 0):
@@ -372,6 +378,16 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		}
 		note("%s.", text)
 	}
+	if len(s.floors) > 0 {
+		note("Distance: Kolmogorov distance of a chain's predictions to those of %s, mean over "+
+			"test rows.", s.truths(cells))
+	}
+	for _, row := range s.facets {
+		if slices.Contains(row, nil) {
+			note("An empty place was not run.")
+			break
+		}
+	}
 	// Points that have results, and no place on an axis.
 	var noX, noY int
 	var points []*table.Table
@@ -385,11 +401,11 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 			noY++
 		}
 	}
-	// The distance of independent draws falls with their number.
+	// The distance of draws falls with their number.
 	lengths := func(p *facet) bool { return present(p.Table).Varies("samples") }
 	if len(s.floors) > 0 && slices.ContainsFunc(s.all(), lengths) {
-		note("The floor of independent draws is the mean over chains of several lengths: " +
-			"shorter ones are further apart.")
+		note("The %s is the mean over chains of several lengths: shorter ones are further apart.",
+			s.selfLabel())
 	}
 	// One step does not show whether the full batch has an error of its own there.
 	full := present(cells.Where("K", 1)).GroupBy("dataset", "model")
@@ -410,7 +426,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	case s.err != nil:
 		note("Bands: from a standard error below to one above, autocorrelation included.")
 	default:
-		note("One split: no bands.")
+		note("One chain a point: no bands.")
 	}
 	if s.anyLost {
 		note("Bars at the top: the share of the chains that diverged; at full height all did.")
@@ -430,6 +446,20 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 			s.shown.Label)
 	}
 	return notes
+}
+
+// truths names what judges the chains.
+func (s *sampled) truths(cells *table.Table) string {
+	const known = "the exact posterior"
+	if s.posterior {
+		return known
+	}
+	of := cells.Where("oracle", bench.Analytic).Values("dataset")
+	if len(of) == 0 {
+		return "reference chains"
+	}
+	sets := strings.Join(distinct.Of(of, table.Value.Text), ", ")
+	return "reference chains (" + sets + ": of " + known + ")"
 }
 
 // offAxis counts points that have results and no place on the horizontal axis.
