@@ -691,7 +691,7 @@ func drawAboveExact(d *drawing, s *sampled) error {
 			"would have."
 		if slices.Contains(own, nil) {
 			small += " Beside it, since none of that size is exact with mini-batches: stationary " +
-				"error of cov θ on a smaller problem (" + problemsText(shown) + ")."
+				"error of cov θ on another, smaller problem (" + problemsText(shown) + ")."
 		}
 		small += " " + ofExact
 	}
