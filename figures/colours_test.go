@@ -110,3 +110,16 @@ func wrongColour(p *panel, of map[colour]string) string {
 	}
 	return ""
 }
+
+// Lines are told apart without colour: no two of the first 49 styles share dashes and markers.
+func TestStylesDifferInGrey(t *testing.T) {
+	seen := make(map[string]int)
+	for i := range len(dashings) * len(markers) {
+		s := categorical(i)
+		key := fmt.Sprint(s.Dashes, s.Marker)
+		if other, ok := seen[key]; ok {
+			t.Errorf("styles %d and %d are both %s", other, i, key)
+		}
+		seen[key] = i
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -121,7 +122,7 @@ type regimeQuantity struct {
 
 // regimeQuantities are the rows of panels below the map.
 var regimeQuantities = []regimeQuantity{
-	{column: "ratio", label: "error / independent batches'",
+	{column: "ratio", label: "error / that of independent batches",
 		note: "0: no heat is left, 1: no gain"},
 	{column: "excess_over_eta_c", label: "error / (η/C)", note: "level under heat", log: true},
 	{column: "excess_over_eta2", label: "error / η²", note: "level under orders", log: true},
@@ -172,6 +173,12 @@ func drawRegimes(d *drawing) error {
 		name := v.Text()
 		f.legend = append(f.legend, legendEntry{Name: name, Label: name, Style: styles[name]})
 	}
+	if ks := exactBatches(shown); len(ks) > 1 {
+		for i, k := range ks {
+			f.legend = append(f.legend, legendEntry{Label: fmt.Sprintf("exact, K = %v", k),
+				Style: style{Color: ink, Width: lineWidth, Dashes: dashings[i%len(dashings)]}})
+		}
+	}
 	f.legend = append(f.legend, legendEntry{Label: "theory of equal curvatures",
 		Style: dotted(1)})
 	for _, p := range all.Rows() {
@@ -191,10 +198,42 @@ func drawRegimes(d *drawing) error {
 		"Under heat the error goes like η/C, and random orders gain the less the longer the "+
 			"epoch. Under orders they remove the heat, and the error goes like η² whatever C is; "+
 			"where C/ω is below Kηω, the rest of the heat, like η³/C, is more than that (tables "+
-			"call both orders).")
+			"call both orders).", strings.Join(regimeLimits(shown, panels), " "))
 	d.out.Figures = append(d.out.Figures, f)
 	d.exponents(all)
 	return nil
+}
+
+// regimeLimits are what a reader would miss on the panels of some places: how far they go, and
+// which of them are no effect.
+func regimeLimits(shown *table.Table, panels [][]*panel) (notes []string) {
+	negative := func(p table.Row) bool { return p.Number("ratio") < 0 }
+	chains := shown.Where("kind", sampledKind)
+	if chains.Filter(negative).Len() > 0 {
+		notes = append(notes, "Negative ratios are chance.")
+	}
+	row := panels[len(panels)-1] // chains are on its last panel, if there are any
+	early := slices.ContainsFunc(row[len(row)-1].Series[1:], func(c curve) bool {
+		return slices.ContainsFunc(c.X, func(x float64) bool { return x < 1 })
+	})
+	if chains.Len() > 0 && !early {
+		notes = append(notes, "Of chains, no place with Kηω < 1 has an excess that large: the two "+
+			"lower panels on the right show none under orders.")
+	}
+	most := 0.
+	for _, p := range shown.Where("kind", exactKind).Rows() {
+		most = max(most, p.Number("k_eta_omega")/p.Number("K"))
+	}
+	if most > 2 {
+		notes = append(notes, "Exact places reach ηω = "+significant(most)+
+			"; beyond 2 neither law is proven.")
+	}
+	return notes
+}
+
+// exactBatches are the numbers of batches of exact places, ascending.
+func exactBatches(shown *table.Table) []table.Value {
+	return shown.Where("kind", exactKind).Sort("K").Values("K")
 }
 
 // exactKind and sampledKind are the kinds of places.
@@ -223,6 +262,9 @@ func regimeStyles(shown *table.Table) map[string]style {
 	for i, v := range shown.Where("kind", sampledKind).Values("of") {
 		s := categorical(i)
 		s.Dashes = nil
+		if s.Marker == ratioClasses[0].style.Marker { // which the map has for something else
+			s.Marker = "open triangle"
+		}
 		styles[v.Text()] = s
 	}
 	return styles
@@ -373,6 +415,9 @@ func (q regimeQuantity) row(shown *table.Table, x axis, styles map[string]style)
 		for _, line := range medians(places, q.column).GroupBy(lineColumns...) {
 			of := line.Get("of").Text()
 			l := curve{Name: of, Style: styles[of]}
+			if i := slices.Index(exactBatches(side.Table), line.Get("K")); i >= 0 {
+				l.Style.Dashes = dashings[i%len(dashings)]
+			}
 			for _, at := range line.Sort("k_eta_omega").Rows() {
 				if v := at.Number(q.column); !q.log || v > 0 {
 					l.X, l.Y = append(l.X, at.Number("k_eta_omega")), append(l.Y, v)

@@ -237,3 +237,64 @@ func TestPlacesOfChainsWithoutAnExcessHaveNoRatio(t *testing.T) {
 		t.Errorf("%d places, want three of four", found)
 	}
 }
+
+// The caption says what the panels do not reach, and what is chance, where that is so; exact lines of
+// one friction are told apart by their numbers of batches.
+func TestRegimesSayTheirLimits(t *testing.T) {
+	four := json.RawMessage(`{"kind":"gaussian","friction":1,"batches":[{"precision":[[3]],"shift":[0]},{"precision":[[5]],"shift":[0]},{"precision":[[3]],"shift":[0]},{"precision":[[5]],"shift":[0]}]}`)
+	for _, far := range []bool{false, true} {
+		p, m := regimesStudy(t)
+		step := 0.2
+		if far {
+			p.Exact[2].Exact.Problem, step = four, 1.6
+			m = m.changed(func(r *bench.Result) {
+				switch c := r.Cell; {
+				case c.Batches == 2 && c.Step == 0.001 && c.Scheme == "reshuffle": // Kηω = 0.1
+					r.KS = 0.09 - 0.001
+				case c.Batches == 4 && c.Step == 0.002 && c.Scheme == "reshuffle": // Kηω = 0.4
+					r.KS = 0.09 + 0.03
+				}
+			})
+		}
+		for _, rows := range m.rows {
+			for i := range rows {
+				rows[i].Steps = []float64{0.05, step}
+			}
+		}
+		f := figureOf(t, p, m)
+		for text, want := range map[string]bool{
+			"Negative ratios are chance.":                    far,
+			"no place with Kηω < 1 has an excess that large": !far,
+			"Exact places reach ηω = 3.2; beyond 2 neither":  far,
+		} {
+			if strings.Contains(f.Caption, text) != want {
+				t.Errorf("%t: caption %q has or lacks %q", far, f.Caption, text)
+			}
+		}
+		if got := strings.Count(strings.Join(entries(f), "|"), "exact, K = "); got != map[bool]int{true: 2}[far] {
+			t.Errorf("%t: legend %q", far, entries(f))
+		}
+		dashes := make(map[int]bool)
+		for _, c := range f.panels[1][0].Series {
+			if strings.HasPrefix(c.Name, "exact") {
+				dashes[len(c.Style.Dashes)] = true
+			}
+		}
+		if len(dashes) != map[bool]int{true: 2, false: 1}[far] {
+			t.Errorf("%t: lines of exact problems have the dashes %v", far, dashes)
+		}
+	}
+}
+
+// No line has the marker that the map has for what random orders leave.
+func TestRegimeLinesHaveMarkersOfTheirOwn(t *testing.T) {
+	shown := newPlaces()
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		shown.Add(nil, map[string]any{"kind": sampledKind, "of": name})
+	}
+	for name, s := range regimeStyles(shown) {
+		if s.Marker == ratioClasses[0].style.Marker {
+			t.Errorf("%s has the marker %q", name, s.Marker)
+		}
+	}
+}

@@ -85,12 +85,11 @@ var dashings = [][]float64{
 // categorical returns the i-th style for unordered names. After one round the
 // colours repeat, with other dashes and markers.
 func categorical(i int) style {
-	// Palette, dashes and markers have 10, 7 and 7 entries: within a round the pairs of the latter
-	// repeat after seven, beside another colour.
-	shift := 2 * (i / len(palette))
+	// Of seven dashes and seven markers all 49 pairs occur before one is repeated, so that lines
+	// are told apart in grey, too.
 	return style{
 		Color: palette[i%len(palette)], Width: lineWidth,
-		Dashes: dashings[(i+shift)%len(dashings)], Marker: markers[(i+shift)%len(markers)],
+		Dashes: dashings[i%len(dashings)], Marker: markers[(i+i/len(dashings))%len(markers)],
 	}
 }
 
