@@ -77,7 +77,7 @@ func (a axis) over(values ...[]float64) axis {
 		shown = []float64{0, 1}
 	}
 	a.Low, a.High = slices.Min(shown), slices.Max(shown)
-	// Values that differ in their last digits alone count as one: ticks between them would be equal.
+	// Values that differ in their last digits alone are one: ticks between them would be equal.
 	size := max(math.Abs(a.Low), math.Abs(a.High))
 	switch {
 	case a.High-a.Low > 1e-9*size:

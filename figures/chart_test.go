@@ -3,6 +3,7 @@ package figures
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"hambench/bench"
@@ -220,5 +221,28 @@ func TestTheShareThatDivergedIsOfChainsThatRan(t *testing.T) {
 	})
 	if at := pointsOf(t, arranged(t, m, bench.Study{ID: "own", Cells: jobs(cells...)}))[0]; at.lost != 0.5 {
 		t.Errorf("%g diverged, want half of the two that ran", at.lost)
+	}
+}
+
+// On a crowded line markers keep apart; points that no line joins, and those of short lines, all have one.
+func TestMarkersOfCrowdedLinesKeepApart(t *testing.T) {
+	for _, of := range []struct {
+		points int
+		width  float64
+		all    bool
+	}{{20, 1, true}, {60, 0, true}, {60, 1, false}} {
+		p := &panel{X: axis{Low: 0, High: 1}, Y: axis{Low: 0, High: 1}, Series: []curve{{Style: style{Width: of.width, Marker: "circle"}}}}
+		for i := range of.points {
+			p.Series[0].X, p.Series[0].Y = append(p.Series[0].X, float64(i)/60), append(p.Series[0].Y, 0.5)
+		}
+		f := &Figure{width: 302, height: 235, panels: [][]*panel{{p}}}
+		text, err := f.Inline()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Every circle is drawn as arcs of one path, all of which begin with a move; axes have few.
+		if n := strings.Count(string(text), "A"); (n >= of.points) != of.all {
+			t.Errorf("%+v: %d arcs", of, n)
+		}
 	}
 }

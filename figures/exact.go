@@ -377,7 +377,7 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	x, y := q.ranges(g, f.width)
 	ofErrors := q.record == bench.ErrorRecord
 	look := categorical
-	if g.chart.lines[0] == "integrator" { // as in all other figures
+	if g.chart.lines[0] != "estimator" { // as in all other figures
 		look = func(i int) style { return stylesOf(g.names)[i] }
 	}
 	f.legend = g.legend(func(i int) string { return g.names[i] }, look)
@@ -426,7 +426,18 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	if len(f.panels[0]) == 1 && !ofErrors || len(f.panels) == 1 && len(all) > mostColumns {
 		f.panels = inRows(all, abreast)
 	}
-	for _, term := range []string{ofOrders, ofExact, ofCovered} {
+	for _, r := range g.columnsOf {
+		for letter, says := range problemLetters {
+			if strings.HasPrefix(exactOf(r).Problem, letter+" = ") {
+				used = append(used, says)
+			}
+		}
+	}
+	if slices.ContainsFunc(g.names, func(s string) bool { return strings.HasPrefix(s, "svrg") }) {
+		used = append(used, ofPeriods)
+	}
+	for _, term := range []string{ofOrders, ofExact, ofCovered, problemLetters["λ"],
+		problemLetters["ω"], ofPeriods} {
 		if slices.Contains(used, term) {
 			f.Caption += " " + term
 		}
@@ -440,7 +451,13 @@ const (
 		"and claimed by the integrator."
 	ofExact   = "Exact: the error is round-off."
 	ofCovered = "\"A as B\": the line of A lies on that of B."
+	ofPeriods = "svrg:m has a gradient of all data every m steps, svrg every K."
 )
+
+// problemLetters are what captions say of the letters that problems are named by.
+var problemLetters = map[string]string{
+	"λ": "λ: curvature of the target.", "ω": "ω: frequency of the target.",
+}
 
 // note is what a panel says of its lines: the order with the full batch, fitted and as the
 // integrator claims it for the law that it shows, where lines are those of schemes; which lines

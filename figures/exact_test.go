@@ -543,3 +543,35 @@ func TestCountVerdictsCountsAll(t *testing.T) {
 		t.Errorf("parts of %d make %d of 11 verdicts", sum, total)
 	}
 }
+
+// A scheme has one style in all figures, and so has an integrator: whatever lines stand beside it.
+func TestSchemesHaveOneStyle(t *testing.T) {
+	want := stylesOf([]string{"full", "reshuffle", "replacement", "cyclic", "symmetric"})
+	got := stylesOf([]string{"symmetric", "replacement", "full batch"})
+	if !slices.EqualFunc(got, []style{want[4], want[2], want[0]}, sameStyle) {
+		t.Errorf("styles %+v, want those of %+v", got, want)
+	}
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	for _, e := range figureOf(t, p, m).legend {
+		if slices.Contains(schemeStyles, e.Name) && !sameStyle(e.Style, stylesOf([]string{e.Name})[0]) {
+			t.Errorf("the figure of orders has %s as %+v", e.Name, e.Style)
+		}
+	}
+}
+
+func sameStyle(a, b style) bool {
+	return a.Color == b.Color && a.Marker == b.Marker && slices.Equal(a.Dashes, b.Dashes)
+}
+
+// Captions explain the letters of problems and estimators that they show.
+func TestCaptionsExplainLetters(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "orders", Figure: &bench.FigureSpec{Kind: "orders", Lines: []string{"estimator"}}})
+	for i, j := range p.Exact {
+		p.Exact[i].Exact.Name, p.Exact[i].Exact.Estimator = "λ = 4", "svrg:32"
+		m.rows[j.Key][0].Problem, m.rows[j.Key][0].Estimator = "λ = 4", "svrg:32"
+	}
+	c := figureOf(t, p, m).Caption
+	if !strings.Contains(c, problemLetters["λ"]) || !strings.Contains(c, ofPeriods) || strings.Contains(c, problemLetters["ω"]) {
+		t.Errorf("caption %q", c)
+	}
+}

@@ -203,7 +203,8 @@ func (s *sampled) leaving(p *facet) string {
 	const is = "clear of the floor (every chain above every one of the floor's): "
 	switch {
 	case len(leave) > 0 && len(stay) > 0:
-		return text + is + strings.Join(leave, ", ") + " on; nowhere: " + strings.Join(stay, ", ") + "."
+		return text + is + strings.Join(leave, ", ") + " on; nowhere: " +
+			strings.Join(stay, ", ") + "."
 	case len(leave) > 0:
 		return text + is + strings.Join(leave, ", ") + " on."
 	case len(stay) > 0:

@@ -158,11 +158,20 @@ func (k canvas) band(c *draw.Canvas, s curve, place placer) {
 	}
 }
 
+// On a line of more than manyPoints points markers that are nearer than markGap, in points of the
+// sheet, to the last one are left out: they would hide the dashes.
+const (
+	manyPoints = 20
+	markGap    = vg.Length(12)
+)
+
 // line draws a series between its gaps, and its markers.
 func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 	var path vg.Path
 	var marks, hollow []vg.Point // drawn over the line
+	many := s.Style.Width > 0 && len(s.X) > manyPoints
 	for _, at := range k.stretches(s) {
+		var last vg.Point // that has a marker
 		for i, p := range place(s, s.Y, at) {
 			if i == 0 {
 				path.Move(p)
@@ -171,8 +180,8 @@ func (k canvas) line(c *draw.Canvas, s curve, place placer) {
 			}
 			if s.left(at[0] + i) {
 				hollow = append(hollow, p)
-			} else {
-				marks = append(marks, p)
+			} else if d := p.Sub(last); !many || i == 0 || d.Dot(d) >= markGap*markGap {
+				marks, last = append(marks, p), p
 			}
 			k.tip(s, at[0]+i, p)
 		}

@@ -111,13 +111,19 @@ var integratorStyles = []string{
 	"baoab", "aboba", "obabo", "baoa", "ubu", "exact", "sghmc-adaptive",
 }
 
-// stylesOf returns the styles of a figure's integrators. One that is not in the list, such as a
+// schemeStyles does the same for schemes, which stand for themselves alone in legends.
+var schemeStyles = []string{
+	"full", "reshuffle", "replacement", "cyclic", "symmetric", "repartition", "window", "iid",
+}
+
+// stylesOf returns the styles of a figure's integrators or schemes. One that is not in the list, such as a
 // splitting word or a user's own integrator, or whose colour another one before it has, gets a
 // colour that no other in the figure has, and a marker, as long as any are left.
 func stylesOf(names []string) []style {
 	styles := make([]style, len(names))
 	for i, name := range names {
-		listed := slices.Index(integratorStyles, name)
+		scheme := strings.TrimSuffix(name, " batch") // full batch
+		listed := max(slices.Index(integratorStyles, name), slices.Index(schemeStyles, scheme))
 		if listed < 0 {
 			continue
 		}
