@@ -166,7 +166,7 @@ func (f *File) readClaims(s section) {
 			s.at("id").fail(fmt.Errorf("%q is the id of a claim above: want another", c.ID))
 		}
 		if !studyID.MatchString(c.ID) { // it is part of names of files, and of an anchor
-			s.at("id").fail(fmt.Errorf("is %q: want letters, digits, - and _", c.ID))
+			s.at("id").fail(fmt.Errorf("is %q: want ASCII letters, digits, - and _", c.ID))
 		}
 		if len(between) != 2 || !(between[0] <= between[1]) {
 			s.at("between").fail(errors.New(

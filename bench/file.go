@@ -213,7 +213,7 @@ var fileSuffixes = []string{"-table", "-exact", "-claims"}
 // checkID refuses an id by which files cannot be named.
 func checkID(id string) error {
 	if !studyID.MatchString(id) {
-		return fmt.Errorf("is %q: want letters, digits, - and _: files are named by it", id)
+		return fmt.Errorf("is %q: want ASCII letters, digits, - and _: files are named by it", id)
 	}
 	if len(id) > longestID {
 		return fmt.Errorf("has %d characters: want at most %d: files are named by it", len(id),

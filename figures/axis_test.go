@@ -129,7 +129,7 @@ func TestWrapAndSubscripts(t *testing.T) {
 	if want := []string{"Nfalse", "ltrue", " = 10false"}; !slices.Equal(got, want) {
 		t.Errorf("runs and whether they are lowered: %q, want %q", got, want)
 	}
-	for _, name := range []string{"red_wine, B = 8", "x_train", "split:A_B_A", "_", "a_"} {
+	for _, name := range []string{"red_wine, B = 8", "x_train", "split:A_B_A", "_", "a_", "re…d_w…e"} {
 		each(style, name, func(run string, _ text.Style, offset vg.Point) {
 			if run != name || offset.Y < 0 {
 				t.Errorf("%q of %q is drawn apart: want a name as it is", run, name)
@@ -138,6 +138,35 @@ func TestWrapAndSubscripts(t *testing.T) {
 	}
 	if textWidth(style, "N_l") >= textWidth(style, "Nl") {
 		t.Error("a subscript is as wide as a letter of full size")
+	}
+}
+
+// A macron stands over its letter and takes no room, and a character that the font lacks is a box where
+// there is no other font.
+func TestMacronsAndMissingCharacters(t *testing.T) {
+	style := sans(captionSize, ink)
+	var runs []string
+	var places []vg.Length
+	if width := each(style, "β(L\u0304 − L₀)", func(run string, s text.Style, at vg.Point) {
+		runs, places = append(runs, run), append(places, at.X+s.Width(run)/2)
+	}); math.Abs(float64(width-style.Width("β(L − L₀)"))) > 1 { // kerning
+		t.Errorf("%v points wide, want %v", width, style.Width("β(L − L₀)"))
+	}
+	if middle := style.Width("β(") + style.Width("L")/2; !slices.Equal(runs, []string{"β(L", "¯", " − L₀)"}) || math.Abs(float64(places[1]-middle)) > 1e-9 {
+		t.Errorf("runs %q in the middles %v, want the macron at %v", runs, places, middle)
+	}
+	if got := drawable(style.Handler.Cache().Lookup(style.Font, style.Font.Size), "η é 数据"); got != "η é □□" {
+		t.Errorf("drawn is %q", got)
+	}
+	f := func(title string) *Figure {
+		return &Figure{Title: title, width: 300, height: 200, panels: [][]*panel{{{X: axis{High: 1, Ticks: 2}, Y: axis{High: 1, Ticks: 2}}}}}
+	}
+	var drawn [2][]byte
+	for i, title := range []string{"数", "□"} {
+		drawn[i], _ = f(title).layout().png(72)
+	}
+	if !slices.Equal(drawn[0], drawn[1]) {
+		t.Error("a character that the font lacks is not drawn as a box")
 	}
 }
 
@@ -157,6 +186,13 @@ func TestLongNamesStayWithinTheirPlace(t *testing.T) {
 	got := shortened(style, long, 150)
 	if textWidth(style, got) > 150 || !strings.HasPrefix(got, "a-name") || !strings.HasSuffix(got, "B = 8") || shortened(style, long, 999) != long {
 		t.Errorf("%q in the place of %q", got, long)
+	}
+	// What follows the name is not cut, as long as there is enough of the name.
+	if got := shortened(style, "a-name-of-an-integrator-of-a-user: cov(θ, r), gaussian", 190); textWidth(style, got) > 190 || !strings.HasSuffix(got, ": cov(θ, r), gaussian") {
+		t.Errorf("%q", got)
+	}
+	if got := shortened(style, "many short words that do not fit", 90); textWidth(style, got) > 90 || !strings.HasPrefix(got, "many") || !strings.HasSuffix(got, "fit") {
+		t.Errorf("%q", got)
 	}
 	var label []string
 	for i, row := range flow([]legendEntry{{Label: "short"}, {Label: strings.Repeat("words of a label ", 9)}}, 300) {

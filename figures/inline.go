@@ -7,10 +7,13 @@ import (
 	"html/template"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
+
+	"hambench/internal/distinct"
 )
 
 // tip holds what a page says of one point, and where the point is drawn.
@@ -74,16 +77,15 @@ func (f *Figure) Inline() (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// axisTitles says what the first panel shows against what, for readers who hear the page.
+// axisTitles says what the panels show against what, for readers who hear the page.
 func (f *Figure) axisTitles() string {
-	for _, row := range f.panels {
-		for _, p := range row {
-			if p != nil {
-				return p.Y.title() + " against " + p.X.title()
-			}
+	var titles []string
+	for _, p := range slices.Concat(f.panels...) {
+		if p != nil {
+			titles = distinct.Append(titles, p.Y.title()+" against "+p.X.title())
 		}
 	}
-	return ""
+	return strings.Join(titles, "; ")
 }
 
 // tip keeps the place of a point with its numbers, if a page wants them. Points of data, of

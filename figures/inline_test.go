@@ -20,7 +20,7 @@ func TestInlineFiguresStateTheNumbersOfTheirPoints(t *testing.T) {
 				Name: "a", Style: categorical(0), X: []float64{0.02, 0.04, 0.08}, Y: []float64{0.01, 0.04, math.NaN()}, Low: []float64{0.005, 0.04, math.NaN()},
 				High: []float64{0.02, 0.04, math.NaN()}, Lost: []float64{0, 0.5, 1},
 			}},
-		}}},
+		}, nil, {X: axis{Label: "η", Log: true, Low: 0.01, High: 0.1}, Y: axis{Label: "bias", High: 1, Ticks: 2}}}},
 	}
 	inline, err := f.Inline()
 	if err != nil {
@@ -31,7 +31,7 @@ func TestInlineFiguresStateTheNumbersOfTheirPoints(t *testing.T) {
 		"<title>leapfrog, η = 0.02, error = 0.01 (0.005 to 0.02)</title>":                  1,
 		"<title>leapfrog, η = 0.04, 50 % unstable, error = 0.04, local slope 2.00</title>": 2, // and on the strip
 		"<title>leapfrog, η = 0.08, unstable</title>":                                      1,
-		`aria-label="Errors &amp; &#34;orders&#34;: error against η"`:                      1,
+		`aria-label="Errors &amp; &#34;orders&#34;: error against η; bias against η"`:      1,
 		"a warning": 0, "a caption": 0, "font-family": 0, "#FFFFFF": 0, "<?xml": 0, "</svg>": 1,
 	} {
 		if k := strings.Count(got, want); k != n {

@@ -53,7 +53,7 @@ func (c pdfCanvas) FillString(f font.Face, at vg.Point, s string) {
 		return
 	}
 	var buf sfnt.Buffer
-	for _, r := range s {
+	for _, r := range drawable(f, s) {
 		c.fillGlyph(&buf, f, at, r)
 		at.X += f.Width(string(r))
 	}

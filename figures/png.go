@@ -11,11 +11,18 @@ import (
 	"maps"
 	"slices"
 
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // pngCanvas writes PNG files with a palette, which have two fifths of the size.
 type pngCanvas struct{ *vgimg.Canvas }
+
+// FillString draws a text.
+func (c pngCanvas) FillString(f font.Face, at vg.Point, s string) {
+	c.Canvas.FillString(f, at, drawable(f, s))
+}
 
 // WriteTo encodes the image.
 func (c pngCanvas) WriteTo(w io.Writer) (int64, error) {

@@ -242,10 +242,16 @@ func (l layout) drawPanels(c draw.Canvas, box vg.Rectangle) {
 			write(&c, sans(panelSize, ink), above, center, title)
 			rows[j] = union(rows[j], d.Rectangle)
 			// The note stands in the lower right corner, written from its last line up.
+			// Paper behind it keeps reference lines out of its letters, and hides no points.
 			note := wrap(sans(noteSize, ink), p.Note, d.Max.X-d.Min.X-8)
 			slices.Reverse(note)
 			for k, line := range note {
 				at := vg.Point{X: d.Max.X - 4, Y: d.Min.Y + 4 + lines(note[:k], noteSize)}
+				box := vg.Rectangle{Min: at, Max: at}
+				box.Min.X -= textWidth(sans(noteSize, ink), line)
+				box.Min.Y, box.Max.Y = at.Y-noteSize*0.25, at.Y+noteSize*0.8
+				c.SetColor(notePaper)
+				c.Fill(box.Path())
 				write(&c, sans(noteSize, ink), at, right, line)
 			}
 		}

@@ -30,6 +30,7 @@ const (
 	gridGrey  = colour(0xf0f0f0ff)
 	stripGrey = colour(0xfbf3eaff)
 	warning   = colour(0xb03a00ff)
+	notePaper = colour(0xfdfdfcc0) // the page's, which is not white
 )
 
 // okabeIto are the colours of Okabe & Ito, Color Universal Design (2008), that

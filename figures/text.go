@@ -1,10 +1,15 @@
 package figures
 
 import (
+	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"golang.org/x/image/font/sfnt"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -19,8 +24,13 @@ const (
 )
 
 // subscript finds the character after an underscore behind a single letter, as in
-// N_l and θ_1. In longer words, such as red_wine, underscores are part of the name.
-var subscript = regexp.MustCompile(`(?:^|[^\pL\pN_])\pL_([\pL\pN])(?:[^\pL\pN_]|$)`)
+// N_l and θ_1. In longer words, such as red_wine, underscores are part of the name, also where it
+// is shortened.
+var subscript = regexp.MustCompile(`(?:^|[^\pL\pN_…])\pL_([\pL\pN])(?:[^\pL\pN_…]|$)`)
+
+// macron is the mark of a mean above a letter, as in L̄. Nothing but this places it: fonts alone
+// draw it beside the letter.
+const macron = "\u0304"
 
 // each calls f with every run of a line of text, its style, and its place relative to
 // the start of the line, and returns the line's width. A subscript is a run of its own,
@@ -31,6 +41,15 @@ func each(style text.Style, s string, f func(string, text.Style, vg.Point)) (wid
 			f(run, style, vg.Point{X: width, Y: y})
 			width += style.Width(run)
 		}
+	}
+	if before, after, ok := strings.Cut(s, macron); ok {
+		width = each(style, before, f)
+		_, size := utf8.DecodeLastRuneInString(before)
+		letter, line := style.Width(before[len(before)-size:]), style.Width("¯")
+		f("¯", style, vg.Point{X: width - (letter+line)/2})
+		return width + each(style, after, func(run string, style text.Style, at vg.Point) {
+			f(run, style, at.Add(vg.Point{X: width}))
+		})
 	}
 	// What is before a subscript is a run with the letter, without the underscore.
 	small := style
@@ -77,14 +96,38 @@ func writeUpwards(c *draw.Canvas, style text.Style, middle vg.Point, s string) {
 	c.Pop()
 }
 
-// shortened is a line with dots in the place of its middle where it would be wider than the width:
-// names differ at either end.
+// longName is how many characters of a word are left before others are shortened, too.
+const longName = 12
+
+// shortened is a line with dots in the place of the middle of its longest words, as long as these are
+// names, then of its own middle, where it would be wider than the width: names differ at either end.
 func shortened(style text.Style, s string, width vg.Length) string {
-	all := []rune(s)
-	for keep := len(all) - 1; keep > 0 && textWidth(style, s) > width; keep-- {
-		s = string(all[:(keep+1)/2]) + "…" + string(all[len(all)-keep/2:])
+	longest := func(a, b string) int { return cmp.Compare(len([]rune(a)), len([]rune(b))) }
+	for textWidth(style, s) > width {
+		cut := slices.MaxFunc(strings.Fields(s), longest)
+		if len([]rune(cut)) <= longName {
+			cut = s
+		}
+		left := []rune(strings.Replace(cut, "…", "", 1))
+		if len(left) == 0 {
+			break
+		}
+		half := len(left) / 2
+		s = strings.Replace(s, cut, string(left[:half])+"…"+string(left[half+1:]), 1)
 	}
 	return s
+}
+
+// drawable is a text with a box in the place of each character that a font lacks: formats that have
+// no other font would leave it out.
+func drawable(f font.Face, s string) string {
+	var buf sfnt.Buffer
+	return strings.Map(func(r rune) rune {
+		if index, err := f.Face.GlyphIndex(&buf, r); err != nil || index == 0 {
+			return '□'
+		}
+		return r
+	}, s)
 }
 
 // wrap breaks a text into lines of at most the given width, at spaces; line

@@ -72,7 +72,7 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"unknown key of a profile":  {"samples = 10", "sample = 10", `mine.toml:29: profile.quick.sample: unknown key "sample"`},
 		"no TOML":                   {`id    = "mine"`, `id    = mine`, `mine.toml:1: `},
 		"key twice":                 {`title = "Mine"`, `id = "other"`, `mine.toml:2: key id is already defined`},
-		"id":                        {`id    = "mine"`, `id    = "my study"`, `mine.toml:1: id: is "my study": want letters, digits, - and _`},
+		"id":                        {`id    = "mine"`, `id    = "my study"`, `mine.toml:1: id: is "my study": want ASCII letters, digits, - and _`},
 		"id of another's table":     {`id    = "mine"`, `id    = "mine-table"`, `mine.toml:1: id: is "mine-table": want another end: files of a study "mine" would have its names`},
 		"id without end":            {`id    = "mine"`, `id    = "` + strings.Repeat("m", 101) + `"`, `mine.toml:1: id: has 101 characters: want at most 100`},
 		"title is a number":         {`title = "Mine"`, `title = 3`, `mine.toml:2: title: is 3: want a text in quotes`},

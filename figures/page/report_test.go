@@ -118,7 +118,7 @@ func TestThePageNeedsNoScriptAndNoOtherFile(t *testing.T) {
 	}
 	for _, want := range []string{
 		"local slope", "diverged", "Incomplete: 3 of", "Without any result so far: friction.", "0123abc", "2 January 2026", "amd64 generic", `<details class="order confirmed"`,
-		"leapfrog has ergodic order 1", "Chains that diverged (4)", `<code title="0123456789abcdef0123">0123456789abcdef…</code>`, "methods-table.csv.gz",
+		"leapfrog has ergodic order 1", "Chains that diverged (4)", `<code title="0123456789abcdef0123">0123456789abcdef…</code>`, "methods-table.csv.gz", `aria-label="Numbers of reshuffle-order"`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)

@@ -94,7 +94,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 func (o FileOptions) check(name string) error {
 	switch {
 	case !nameForm.MatchString(name):
-		return usage.Errorf("data set %q: want a name of letters, digits, - and _", name)
+		return usage.Errorf("data set %q: want a name of ASCII letters, digits, - and _", name)
 	case o.Task != Regression && o.Task != Classification:
 		return usage.Errorf("data set %q: task %d: want Regression or Classification",
 			name, int(o.Task))

@@ -205,7 +205,7 @@ func TestBadFilesAreUsageErrorsWithRowAndColumn(t *testing.T) {
 			t.Errorf("%s: error %v: want a usage error of one line with %q", c.reason, err, c.want)
 		}
 	}
-	for name, want := range map[string]string{"a/b": "want a name of letters", "": "want a name of letters", "own": "no such file"} {
+	for name, want := range map[string]string{"a/b": "want a name of ASCII letters", "données": "want a name of ASCII letters", "": "want a name of ASCII letters", "own": "no such file"} {
 		var u *usage.Error
 		if _, err := FromFile(name, filepath.Join(t.TempDir(), "none.csv"), reg); !errors.As(err, &u) || !strings.Contains(err.Error(), want) {
 			t.Errorf("name %q: error %v: want %q", name, err, want)
