@@ -97,7 +97,7 @@ func TestFiguresSayWhatDistancesAndFloorsAreOf(t *testing.T) {
 		batch      int      // of it, with the full one
 		want       []string
 	}{
-		{nil, "leapfrog", 1, bench.Full, []string{"self-distance of the truth's draws", "measured floor: full batch, smallest η", "distance to the reference", "predictions to those of reference chains, mean"}},
+		{nil, "leapfrog", 1, bench.Full, []string{"self-distance of the truth's draws", "measured floor: full batch, smallest η", "distance to the reference", "predictions to those of reference chains, mean over predicted values."}},
 		{[]string{"linear"}, "mt3", 1, bench.Full, []string{"self-distance of the truth's draws", "η, all integrators", "distance to the reference", "of reference chains (linear: of the exact posterior), mean"}},
 		{[]string{"boston", "linear"}, "leapfrog", 5, 8, []string{"floor of independent draws", "η, N_l = 1", "distance to the posterior", "to those of the exact posterior, mean", "An empty place was not run."}},
 	} {

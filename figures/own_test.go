@@ -366,3 +366,24 @@ func TestCaptionsOfOneSplitNameNoSplits(t *testing.T) {
 		}
 	}
 }
+
+// The caption of the toy explains the schemes of its panels, and counts what lies beyond the axis.
+func TestToyCaptionsExplainSchemesAndCountWhatIsNotShown(t *testing.T) {
+	cells := []bench.Cell{cell("exact", 0, bench.Full, 0.4), cell("exact", 0, 228, 0.4)}
+	for i := range cells {
+		cells[i].Observe, cells[i].Dataset, cells[i].Model = bench.Histogram, "toy", "toy"
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...), Figure: &bench.FigureSpec{Kind: "toy"}})
+	for share, want := range map[float64]string{0: "", 0.0005: "Beyond the axis: up to 0.05 % of a chain's draws."} {
+		m := stored(p.Cells, tenth).changed(func(r *bench.Result) {
+			r.Series = map[string][]float64{"edges": {-5, -1, 1, 5, 50, 60}, "counts": {1e5 * (1 - share), 2e5, 1e5, 0, 1e5 * share * 4},
+				"mean": {0}, "sd": {1}}
+			r.Series["counts"][0] -= 3e5 * share
+		})
+		c := figureOf(t, p, m).Caption
+		if !strings.Contains(c, want) || strings.Contains(c, "Beyond") != (share > 0) ||
+			!strings.Contains(c, toySchemes["reshuffle"]) || strings.Contains(c, toySchemes["replacement"]) {
+			t.Errorf("share %g: caption %q", share, c)
+		}
+	}
+}

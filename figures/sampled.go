@@ -380,7 +380,7 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	}
 	if len(s.floors) > 0 {
 		note("Distance: Kolmogorov distance of a chain's predictions to those of %s, mean over "+
-			"test rows.", s.truths(cells))
+			"predicted values.", s.truths(cells))
 	}
 	for _, row := range s.facets {
 		if slices.Contains(row, nil) {

@@ -3,12 +3,14 @@ package figures
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hambench/bench"
 	"hambench/bench/table"
+	"hambench/internal/distinct"
 )
 
 // histogram is one panel of the toy figure: a chain's law as a density, and the exact posterior,
@@ -118,9 +120,39 @@ func drawToy(d *drawing) error {
 	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s.",
 		capital(r.Text("integrator")), setting("step").Text(r), setting("friction").Text(r)),
 		"The flow has no error of its own: steps that see a part of the data alone have another "+
-			"stationary law than the posterior.")
+			"stationary law than the posterior.", strings.Join(toyNotes(hs, x), " "))
 	d.out.Figures = append(d.out.Figures, f)
 	return nil
+}
+
+// toySchemes are what the caption says of the schemes of its panels.
+var toySchemes = map[string]string{
+	"replacement": "Replacement: a batch drawn at every step.",
+	"reshuffle":   "Reshuffle: all batches in a fresh random order in every epoch.",
+}
+
+// toyNotes explain schemes, and say how many draws lie beyond the axis: of a bin across its end the
+// part that does.
+func toyNotes(hs []histogram, x axis) (notes []string) {
+	for _, h := range hs {
+		if text := toySchemes[h.row.Text("scheme")]; text != "" && h.row.Number("K") > 1 {
+			notes = distinct.Append(notes, text)
+		}
+	}
+	most := 0. // share of a chain's draws
+	for _, h := range hs {
+		beyond := 0.
+		for i, n := range h.counts {
+			low, high := h.edges[i], h.edges[i+1]
+			beyond += n * (1 - (x.clamp(high)-x.clamp(low))/(high-low))
+		}
+		most = max(most, beyond/h.total)
+	}
+	if most > 0 {
+		notes = append(notes, fmt.Sprintf("Beyond the axis: up to %s %% of a chain's draws.",
+			significant(100*most)))
+	}
+	return notes
 }
 
 // toyAxes are common to all panels. They span three and a half standard deviations of the
