@@ -387,3 +387,18 @@ func TestToyCaptionsExplainSchemesAndCountWhatIsNotShown(t *testing.T) {
 		}
 	}
 }
+
+// The caption of differences of coupled chains says how large those are that chance makes.
+func TestCoupledChainsSayWhatChanceMakes(t *testing.T) {
+	cells := []bench.Cell{cell("leapfrog", 0, 8, 0.1), cell("leapfrog", 0, 8, 0.2), cell("leapfrog", 0, 8, 0.4)}
+	for i := range cells {
+		cells[i].Observe = bench.Coupled
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...), Figure: &bench.FigureSpec{Y: "coupled", YScale: "log"}})
+	m := stored(p.Cells, tenth).changed(func(r *bench.Result) {
+		r.Scores = map[string]float64{"coupled": 0.1, "coupled-chance": r.Cell.Step / 10}
+	})
+	if c := figureOf(t, p, m).Caption; !strings.Contains(c, "Chance alone makes differences of 0.01 to 0.04, in the median 0.02.") {
+		t.Errorf("caption %q", c)
+	}
+}

@@ -401,6 +401,17 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 			noY++
 		}
 	}
+	// A difference of coupled chains that chance alone makes is in records, and in no column.
+	var chances []float64
+	for _, r := range present(cells).Rows() {
+		if v, ok := resultOf(r).Scores["coupled-chance"]; ok && s.shown.Name == "coupled" {
+			chances = append(chances, v)
+		}
+	}
+	if low, median, high := spread(chances); len(chances) > 0 {
+		note("Chance alone makes differences of %s to %s, in the median %s.", significant(low),
+			significant(high), significant(median))
+	}
 	// The distance of draws falls with their number.
 	lengths := func(p *facet) bool { return present(p.Table).Varies("samples") }
 	if len(s.floors) > 0 && slices.ContainsFunc(s.all(), lengths) {
