@@ -117,9 +117,9 @@ var schemeStyles = []string{
 	"full", "reshuffle", "replacement", "cyclic", "symmetric", "repartition", "window", "iid",
 }
 
-// stylesOf returns the styles of a figure's integrators or schemes. One that is not in the list, such as a
-// splitting word or a user's own integrator, or whose colour another one before it has, gets a
-// colour that no other in the figure has, and a marker, as long as any are left.
+// stylesOf returns the styles of a figure's integrators or schemes. One that is not in the lists,
+// such as a splitting word or a user's own integrator, or whose colour another one before it has,
+// gets a colour that no other in the figure has, and a marker, as long as any are left.
 func stylesOf(names []string) []style {
 	styles := make([]style, len(names))
 	for i, name := range names {

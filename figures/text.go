@@ -99,8 +99,9 @@ func writeUpwards(c *draw.Canvas, style text.Style, middle vg.Point, s string) {
 // longName is how many characters of a word are left before others are shortened, too.
 const longName = 12
 
-// shortened is a line with dots in the place of the middle of its longest words, as long as these are
-// names, then of its own middle, where it would be wider than the width: names differ at either end.
+// shortened is a line with dots in the place of the middle of its longest words, as long as these
+// are names, then of its own middle, where it would be wider than the width: names differ at either
+// end.
 func shortened(style text.Style, s string, width vg.Length) string {
 	longest := func(a, b string) int { return cmp.Compare(len([]rune(a)), len([]rune(b))) }
 	for textWidth(style, s) > width {
