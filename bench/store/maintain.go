@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 )
@@ -92,28 +93,31 @@ var (
 
 // Merge adds the records of some kinds, such as Shared, that the stores in the
 // given folders have and this one lacks. A record that differs from the store's
-// own from the same machine is a *Conflict; of two manifests with one key the
-// newer counts.
+// own from the same machine is a *Conflict, which is left out, and returned when all
+// others are there; of two manifests with one key the newer counts.
 func (s *Store) Merge(kinds []Kind, dirs ...string) (m Merged, err error) {
 	m.Added = make(map[Kind]int)
+	var conflicts []error
 	for _, dir := range dirs {
 		from, err := Read(dir, Machine{})
 		if err != nil {
 			return m, err
 		}
 		for _, kind := range kinds {
-			if err := s.mergeKind(from, kind, &m); err != nil {
-				return m, err
+			found, err := s.mergeKind(from, kind, &m)
+			conflicts = append(conflicts, found...)
+			if err != nil {
+				return m, errors.Join(append(conflicts, err)...)
 			}
 		}
 		m.Corruptions = append(m.Corruptions, unknown(from.corruptions)...)
 	}
-	return m, nil
+	return m, errors.Join(conflicts...)
 }
 
 // mergeKind adds records in the order of their bodies: neighbours are of one data set and
 // integrator, and compress better than in the order of keys, or of writing.
-func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
+func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) (conflicts []error, err error) {
 	var all []stored
 	for at, list := range from.records {
 		if at.kind == kind {
@@ -125,23 +129,26 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) error {
 			preference(a.Made, b.Made))
 	})
 	for _, theirs := range all {
-		// What the store has already is passed over; of manifests the newer one replaces the other.
+		// What the store has already is passed over, and so is what would not count beside it; of
+		// manifests the newer one replaces the other.
 		switch ours, ok := s.rival(theirs); {
-		case ok && (ours.agrees(theirs) || kind == Run && !theirs.Made.Time.After(ours.Made.Time)):
+		case !ok || ours.yields(theirs):
+		case ours.agrees(theirs) || kind == Run && !theirs.Made.Time.After(ours.Made.Time):
 			continue
-		case ok && kind != Run:
-			return conflict(ours, theirs)
+		case kind != Run:
+			conflicts = append(conflicts, conflict(ours, theirs))
+			continue
 		}
 		r, err := theirs.load()
 		if err == nil {
 			err = s.Put(r)
 		}
 		if err != nil {
-			return err
+			return conflicts, err
 		}
 		m.Added[kind]++
 	}
-	return nil
+	return conflicts, nil
 }
 
 // rival returns the store's own record of the same kind, key and machine.

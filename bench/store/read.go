@@ -139,7 +139,7 @@ func loadFile(kind Kind, path string) (Record, error) {
 }
 
 // add takes a record in: the first of each machine counts, equal ones merge,
-// differing ones are a conflict. The last manifest counts.
+// differing ones of one basis are a conflict. The last manifest counts.
 func (s *Store) add(n stored) {
 	// Bodies of files are large: of these only the digest stays in memory.
 	n.sum = checksum(n.Body)
@@ -155,16 +155,26 @@ func (s *Store) add(n stored) {
 		s.records[at][n.owner()] = n
 	case first.agrees(n):
 		s.duplicates++
+		if first.yields(n) {
+			s.records[at][n.owner()] = n
+		}
 	default:
 		s.conflicts = append(s.conflicts, conflict(first, n))
 	}
 }
 
-// agrees reports whether two records of one kind, key and machine say the same.
+// agrees reports whether two records of one kind, key and machine say the same, or may differ.
 // The key of an exact error vouches for the digits that engines resolve: programs
 // of two commits may differ in the last ones.
 func (r stored) agrees(o stored) bool {
-	return r.sum == o.sum || r.Kind == Exact && r.Made.Commit != o.Made.Commit
+	return r.sum == o.sum || r.Kind == Exact && r.Made.Commit != o.Made.Commit ||
+		Basis(r.Record) != Basis(o.Record)
+}
+
+// yields reports whether another record of one kind, key and machine counts, since its basis is
+// the first by name.
+func (r stored) yields(to stored) bool {
+	return r.sum != to.sum && Basis(to.Record) < Basis(r.Record)
 }
 
 // conflict returns the error of two records that differ under one key on one machine.

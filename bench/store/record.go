@@ -47,12 +47,17 @@ type Record struct {
 	// and does not begin with a dot: it can name a file.
 	Key  string `json:"key"`
 	Made Made   `json:"made"`
-	// Seconds is the core time that the body took.
+	// Seconds is how long the body took, of a reference its chains one after another.
 	Seconds float64 `json:"seconds,omitempty"`
-	// Body is JSON. Two records of one kind, key and machine have equal bodies,
+	// Body is JSON. Two records of one kind, key, machine and Basis have equal bodies,
 	// byte for byte; what may differ between them is outside the body.
 	Body json.RawMessage `json:"body"`
 }
+
+// Basis names what a record's body depends on besides its key and its machine; "" for nothing.
+// Records of one key and machine whose bases differ are all right: that of the first basis by
+// name counts. The package that knows bodies sets it before any store is opened.
+var Basis = func(Record) string { return "" }
 
 // NewRecord returns a record with a body that is written as JSON.
 func NewRecord(kind Kind, key string, seconds float64, made Made, body any) (Record, error) {

@@ -30,11 +30,11 @@
 //
 // A record is on the disk when Put returns. Lines are appended to a file that
 // only one process writes, and other files are renamed into place, so processes
-// need no lock, not even on a network file system. What a killed process leaves
-// behind is removed by a later Open.
+// need no lock, not even on a network file system. Temporary files and leases of a
+// killed process are removed by a later Open.
 //
 // Two records of one kind, key and machine have equal bodies, and count as
-// one, or are a *Conflict, which is for a person to resolve. A line or file
+// one, or differ in their Basis, or are a *Conflict, which is for a person to resolve. A line or file
 // that is not what was written is a *Corruption: Open moves it, or a copy of
 // it, to quarantine/, and the record counts as missing, to be made again.
 //

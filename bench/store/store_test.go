@@ -1036,3 +1036,59 @@ func TestMergeOrdersRecordsByTheirBodies(t *testing.T) {
 		t.Errorf("merged in the order %.6s, want %.6s", got, want)
 	}
 }
+
+// Two records of one machine that other things were the basis of are both right: the first basis
+// by name counts, whichever was merged or written first.
+func TestRecordsOfTwoBasesAreNoConflict(t *testing.T) {
+	none := Basis
+	t.Cleanup(func() { Basis = none })
+	Basis = func(r Record) string {
+		_, basis, _ := strings.Cut(strings.Trim(string(r.Body), `"`), " on ")
+		return basis
+	}
+	own, other := with(record(Result, 1), avx512, `"own"`, 0), with(record(Result, 1), avx512, `"same on neon"`, 1)
+	third := with(record(Result, 1), avx512, `"same on avx2"`, 2)
+	for _, order := range [][]Record{{own, other, third}, {third, other, own}, {other, own, third}} {
+		merged, shared := t.TempDir(), t.TempDir()
+		for _, r := range order {
+			from := t.TempDir()
+			put(t, openStore(t, from), r)
+			if _, err := openStore(t, merged).Merge(Shared, from); err != nil {
+				t.Error(err)
+			}
+			if err := openStore(t, shared).Put(r); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, dir := range []string{merged, shared} {
+			if rep, err := Verify(dir); err != nil || !rep.OK() || rep.Records != rep.Duplicates+1 {
+				t.Errorf("%+v, %v; want duplicates of one record", rep, err)
+			}
+			if r, ok := openStore(t, dir).Get(Result, own.Key); !ok || string(r.Body) != `"own"` {
+				t.Errorf("order %v: %s counts, want the machine's own", order[0].Made.Time, r.Body)
+			}
+		}
+	}
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	put(t, s, other)
+	var conflict *Conflict
+	if err := s.Put(with(other, avx512, `"differs on neon"`, 3)); !errors.As(err, &conflict) {
+		t.Errorf("two of one basis: %v, want a conflict", err)
+	}
+}
+
+// A merge that meets records that differ takes all others, and names every pair.
+func TestMergeNamesEveryConflictAndTakesTheRest(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	a, b := openStore(t, one), openStore(t, two)
+	for number := 1; number <= 2; number++ {
+		put(t, a, record(Result, number))
+		put(t, b, with(record(Result, number), avx512, `"other"`, 0))
+	}
+	put(t, b, record(Result, 3), record(Run, 1))
+	m, err := a.Merge(Shared, two)
+	if err == nil || strings.Count(err.Error(), "two records of one key differ") != 2 || m.Added[Result] != 1 || m.Added[Run] != 1 {
+		t.Errorf("%+v, %v; want two conflicts, and a result and a manifest added", m, err)
+	}
+}

@@ -229,6 +229,7 @@ func TestAResultNamesTheMachineOfItsReference(t *testing.T) {
 	s, _ := runSmall(t, dir, func(r *Runner) { r.ReferencesOnly, r.Made.Machine = true, here })
 	s.Close()
 	there := store.Machine{Arch: "b", ISA: "i", Kernels: "k"}
+	var stores []string
 	for _, c := range []struct {
 		on   store.Machine
 		want *store.Machine
@@ -247,7 +248,21 @@ func TestAResultNamesTheMachineOfItsReference(t *testing.T) {
 				t.Errorf("on %v: %s judged by %v; want %v", c.on, r.Cell.Observe, r.OracleMachine, want)
 			}
 		}
+		s.Close()
+		stores = append(stores, copied)
 	}
+	// The machine's own reference makes other numbers of the same cells: its results stay, the others
+	// are passed over.
+	alone := t.TempDir()
+	own, _ := runSmall(t, alone, func(r *Runner) { r.Made.Machine = there })
+	if m, err := own.Merge([]store.Kind{store.Result}, stores[1]); err != nil || m.Added[store.Result] != 0 {
+		t.Errorf("merged into a store of this machine's: %+v, %v; want nothing added", m, err)
+	}
+	yielding := openStore(t, stores[1])
+	if m, err := yielding.Merge([]store.Kind{store.Result}, alone); err != nil || m.Added[store.Result] == 0 {
+		t.Errorf("merged from a store of this machine's: %+v, %v", m, err)
+	}
+	same(t, "merged and alone", own, openStore(t, stores[1]))
 }
 
 // References share the cores, all that are not there yet; a cell has one.

@@ -111,8 +111,9 @@ func mergeCommand() *cobra.Command {
 			"output folders to one: results, references and exact errors.", Example: "hambench " +
 			"store merge --out all out",
 		Long: `Existing records are kept. Two records of one key that differ on the same machine
-are an error that names both. Records of another folder that cannot be used are
-listed and left there; the exit code is then 1.`,
+are an error that names both, when all others are merged; of two results of which
+another machine's reference judged one, the other counts. Records of another
+folder that cannot be used are listed and left there; the exit code is then 1.`,
 		RunE: func(_ *cobra.Command, from []string) error { return f.mergeStores(from, published) },
 	}
 	f.register(c, "out")
