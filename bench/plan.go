@@ -276,9 +276,24 @@ func (s Study) showsCells(data datasets.Registry) (figure, table error) {
 }
 
 // Save writes the plans into a store, as manifests of a run.
-// A manifest of the same study and profile, on the same data sets, is replaced.
+// A manifest of the same study and profile, on the same data sets, is replaced. The last run is
+// the latest by its time, also where the clock of another host, or this one before, was ahead.
 func Save(s *store.Store, made store.Made, plans []Plan) error {
+	earlier, err := Plans(s, "")
+	if err != nil {
+		return err
+	}
+	now := made.Time
+	if now.IsZero() {
+		now = time.Now().UTC().Truncate(time.Millisecond)
+	}
 	for _, p := range plans {
+		made.Time = now
+		for _, e := range earlier {
+			if e.sameStudy(p) && !e.made.Before(made.Time) {
+				made.Time = e.made.Add(time.Millisecond)
+			}
+		}
 		r, err := store.NewRecord(store.Run, p.key(), 0, made, p)
 		if err != nil {
 			return err

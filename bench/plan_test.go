@@ -35,6 +35,25 @@ func resolved(t *testing.T, label string, on []string, ids ...string) []Plan {
 	return plans
 }
 
+// A run on a host whose clock is behind is the last one all the same.
+func TestTheLastRunCountsWhateverItsClockSays(t *testing.T) {
+	was := resolved(t, "quick", []string{"linear"}, "methods")
+	is := resolved(t, "quick", []string{"linear"}, "methods")
+	is[0].Data[0].Name, is[0].Cells[0].Key = "other", "of another step" // a manifest of its own
+	s, err := store.Open(t.TempDir(), store.Machine{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range [][]Plan{was, is, was, is} {
+		if err := Save(s, store.Made{Time: time.Unix(int64(100-i), 0).UTC()}, p); err != nil {
+			t.Fatal(err)
+		}
+		if got := Widest(plansIn(t, s, "quick")); len(got) != 1 || got[0].Cells[0].Key != p[0].Cells[0].Key {
+			t.Errorf("run %d: the plan of another one is shown", i)
+		}
+	}
+}
+
 // savedIn saves plans in a new store, one list a second, and returns it opened
 // again.
 func savedIn(t *testing.T, plans ...[]Plan) *store.Store {
