@@ -87,8 +87,10 @@ type Results struct {
 	failed func() map[string][]string // checks, by the ID of the reference's spec; nil: none known
 }
 
-// NewResults returns the results in a whole store.
+// NewResults returns the results in a whole store. Whichever machine opened it, they follow from
+// the store alone: of several machines' records of one key that of the first by name counts.
 func NewResults(s *store.Store) Results {
+	s = s.As(store.Machine{})
 	return Results{s, sync.OnceValue(func() map[string][]string { return failedChecks(s) })}
 }
 

@@ -307,3 +307,29 @@ func TestRowsOfOldRecordsHaveWhatTheirReferencesFailed(t *testing.T) {
 		}
 	}
 }
+
+// Results follow from the store alone: whichever machine opened it, of two machines' records of one
+// key the first's by name counts.
+func TestResultsAreTheSameForEveryMachine(t *testing.T) {
+	dir := t.TempDir()
+	machines := []store.Machine{{Arch: "amd64", ISA: "avx2"}, {Arch: "amd64", ISA: "avx512"}, {}}
+	for _, m := range machines {
+		s, err := store.Open(dir, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for i, of := range machines[:2] { // of which the second opening adds nothing new
+			r, err := store.NewRecord(store.Result, "k", 0, store.Made{Machine: of}, Result{Steps: int64(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Put(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r, ok := NewResults(s).Result("k"); !ok || r.Steps != 0 {
+			t.Errorf("on %v: the result of machine %d counts, want that of the first", m, r.Steps)
+		}
+	}
+}

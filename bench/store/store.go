@@ -68,10 +68,15 @@ const (
 	quarantineFolder = "quarantine"
 )
 
-// Store is an open store. It is safe for concurrent use.
+// Store is an open store, as a machine sees it. It is safe for concurrent use.
 type Store struct {
+	machine Machine
+	*common
+}
+
+// common is what a store has, for all machines.
+type common struct {
 	dir      string
-	machine  Machine
 	readOnly bool
 
 	mu          sync.Mutex
@@ -245,12 +250,15 @@ func scan(dir string, m Machine) (*Store, error) {
 
 // newStore returns a store that is read-only and has no records yet.
 func newStore(dir string, m Machine) *Store {
-	return &Store{
-		dir: dir, machine: m, readOnly: true,
+	return &Store{m, &common{
+		dir: dir, readOnly: true,
 		records: make(map[address]map[Machine]stored),
 		scanned: make(map[string]position), files: make(map[string]bool),
-	}
+	}}
 }
+
+// As returns the same store as another machine sees it: what one adds, both have.
+func (s *Store) As(m Machine) *Store { return &Store{m, s.common} }
 
 // checkFormat refuses a folder with a store of another format.
 func checkFormat(dir string) error {
