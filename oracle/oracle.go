@@ -14,6 +14,7 @@
 package oracle
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -59,13 +60,33 @@ func bandOf(x []float64) Band {
 	return Band{Mean: mean(x), Low: Quantile(x, 0.05), High: Quantile(x, 0.95)}
 }
 
+// SelfDistance returns what t's SelfDistanceOf does, or the context's error if that ends before a
+// band that takes minutes is found: one of many exact draws.
+func SelfDistance(ctx context.Context, t Truth, n int) (Band, error) {
+	if s, ok := t.(*Sampled); ok {
+		return s.self.of(ctx, n, func() (Band, error) { return s.selfDistance(ctx, n) })
+	}
+	return t.SelfDistanceOf(n), nil
+}
+
 // bands keeps a band for each number of draws, worked out once.
 type bands struct{ known sync.Map }
 
-// of is the band of a number of draws.
-func (b *bands) of(n int, find func() Band) Band {
-	band, _ := b.known.LoadOrStore(n, sync.OnceValue(find))
-	return band.(func() Band)()
+// of is the band of a number of draws. One that was given up is not kept: who waited for it with
+// a context of its own finds it anew.
+func (b *bands) of(ctx context.Context, n int, find func() (Band, error)) (Band, error) {
+	for {
+		once := sync.OnceValues(find)
+		found, _ := b.known.LoadOrStore(n, &once)
+		band, err := (*found.(*func() (Band, error)))()
+		if err == nil {
+			return band, nil
+		}
+		b.known.CompareAndDelete(n, found)
+		if ctx.Err() != nil {
+			return Band{}, ctx.Err()
+		}
+	}
 }
 
 // Quantile returns the p-quantile of sorted by linear interpolation between the

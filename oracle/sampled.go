@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat"
@@ -51,18 +52,22 @@ const (
 // SelfDistanceOf returns the band of Distance for n independent draws of the posterior,
 // from one output and one set of the reference's draws to another.
 func (s *Sampled) SelfDistanceOf(n int) Band {
-	return s.self.of(n, func() Band { return s.selfDistance(n) })
+	b, _ := SelfDistance(context.Background(), s, n) // which never ends
+	return b
 }
 
 // selfDistance draws sets of n, in float32 as the reference's are, and compares each with all
 // chains. The quantiles are of single distances, the deviation is that of the sets' means.
-func (s *Sampled) selfDistance(n int) Band {
+func (s *Sampled) selfDistance(ctx context.Context, n int) (Band, error) {
 	rng := rand.New(rand.NewPCG(s.spec.Seed, selfKey))
 	means := make([]float64, max(10, min(selfSets, selfDraws/n)))
 	var single []float64
 	for k := range means {
 		draws := converted[float32](s.Draws(n, rng))
 		for o := range draws[0] {
+			if err := ctx.Err(); err != nil {
+				return Band{}, err
+			}
 			column, _ := sortedColumn(draws, o)
 			for _, chain := range s.reference.columns() {
 				single = append(single, Kolmogorov(column, chain[o]))
@@ -74,7 +79,7 @@ func (s *Sampled) selfDistance(n int) Band {
 	}
 	b := bandOf(single)
 	b.SD = stat.StdDev(means, nil)
-	return b
+	return b, nil
 }
 
 // SampledFingerprint digests the distance and the band of a small known posterior in the

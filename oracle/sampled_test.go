@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -64,5 +66,30 @@ func TestFingerprintOfExactDraws(t *testing.T) {
 	// The same under every instruction set.
 	if want := "205966507b7d70770f4b64759e1ecf7d"; err != nil || got != want {
 		t.Errorf("fingerprint %s, want %s: %v", got, want, err)
+	}
+}
+
+// A run that ends does not wait for the band of many exact draws, and what it gave up is found by
+// the next one, also where that waited for it.
+func TestABandIsGivenUpWithTheRun(t *testing.T) {
+	law := newKnown(t, 3)
+	spec := ExactDraws{Chains: 2, Samples: 20, Seed: 1}
+	want, s := law.Sampled(spec).SelfDistanceOf(10), law.Sampled(spec)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if b, err := SelfDistance(ended, s, 10); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v; want none", b, err)
+	}
+	if b, err := SelfDistance(t.Context(), s, 10); b != want || err != nil {
+		t.Errorf("%+v, %v after one was given up; want %+v", b, err, want)
+	}
+	tries := 0
+	if b, err := new(bands).of(t.Context(), 1, func() (Band, error) {
+		if tries++; tries == 1 {
+			return Band{}, context.Canceled // of who asked first
+		}
+		return want, nil
+	}); b != want || err != nil || tries != 2 {
+		t.Errorf("%+v, %v after %d tries", b, err, tries)
 	}
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -41,7 +42,10 @@ func (r *Reference) SelfDistanceOf(n int) Band {
 		b.SD = r.SelfDistance().SD
 		return b
 	}
-	return r.blocks.of(n, func() Band { return r.blockDistance(max(n, 1)) })
+	b, _ := r.blocks.of(context.Background(), n, func() (Band, error) {
+		return r.blockDistance(max(n, 1)), nil
+	})
+	return b
 }
 
 // blockDistance returns the distances of the blocks of n draws of each chain to the

@@ -105,7 +105,11 @@ func runChain(ctx context.Context, r *bench.Result, in Inputs) error {
 	// The draws share one array.
 	draws, all := make([][]float64, c.Samples), make([]float64, c.Samples*width)
 	if in.Truth != nil {
-		recordTruth(r, in.Truth, in.Truth.SelfDistanceOf(c.Samples))
+		self, err := oracle.SelfDistance(ctx, in.Truth, c.Samples)
+		if err != nil {
+			return err
+		}
+		recordTruth(r, in.Truth, self)
 	}
 	plan := chain.Plan{BurnIn: c.BurnIn, Samples: c.Samples, Thin: c.Thin}
 	err = sampler.Run(ctx, sampler.Start(c.Chain().Key, start), plan,
