@@ -62,6 +62,18 @@ func (s *Store) isolate(c *Corruption) error {
 	return nil
 }
 
+// Reject quarantines the file of a record whose body its reader cannot use, such as a reference
+// of another format. The record counts as missing.
+func (s *Store) Reject(r Record, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, ok := s.records[address{r.Kind, r.Key}][stored{Record: r}.owner()]
+	if ok && n.line == 0 {
+		text, _ := os.ReadFile(n.file)
+		s.lose(n, &Corruption{File: n.file, Reason: reason, sum: checksum(text)})
+	}
+}
+
 // quarantinePath names what is corrupt by its file, line and bytes.
 func (s *Store) quarantinePath(c *Corruption) string {
 	name := fmt.Sprintf("%s.%d.%.16s", filepath.Base(c.File), c.Line, c.sum)

@@ -10,18 +10,20 @@ import (
 
 // LoadReference returns the reference chains of a key from a store, with the
 // machine that they were made on; nil if there are none.
-// A record that cannot be decoded counts as none.
+// A record that cannot be decoded counts as none, and is quarantined.
 func LoadReference(s *store.Store, key string) (*oracle.Reference, store.Machine) {
-	r, ok := s.Get(store.Reference, key)
-	if !ok {
-		return nil, store.Machine{}
+	for {
+		r, ok := s.Get(store.Reference, key)
+		if !ok {
+			return nil, store.Machine{}
+		}
+		if ref, err := oracle.Decode(r.Body); err != nil {
+			s.Reject(r, err.Error())
+		} else {
+			ref.Seconds = r.Seconds
+			return ref, r.Made.Machine
+		}
 	}
-	ref, err := oracle.Decode(r.Body)
-	if err != nil {
-		return nil, store.Machine{}
-	}
-	ref.Seconds = r.Seconds
-	return ref, r.Made.Machine
 }
 
 // parts keeps the finished chains of a reference under way in the store.

@@ -246,6 +246,9 @@ func (s *session) newTask(j Job) *task {
 		vague: models.External(j.Cell.Model) || models.External(j.Spec.Model)}
 	computed := false
 	t.run = func(ctx context.Context) error {
+		if s.there(j) { // an earlier look at the store found it: no lease is needed
+			return nil
+		}
 		// A cell and its reference have different keys, but kinds share the folder of leases.
 		lease := string(j.Kind) + "-" + j.Key
 		release, ok := s.Store.Lease(lease)
@@ -259,7 +262,7 @@ func (s *session) newTask(j Job) *task {
 		if err := s.Store.Refresh(); err != nil {
 			return s.fatal(err)
 		}
-		if s.Store.Has(j.Kind, j.Key) {
+		if s.there(j) {
 			return nil
 		}
 		body, seconds, err := s.compute(ctx, t, j)
@@ -288,13 +291,22 @@ func (s *session) newTask(j Job) *task {
 		} else {
 			s.tally(j.Kind).Reused++
 		}
-		return s.done(t, j)
+		return s.done(j)
 	}
 	return t
 }
 
-// compute makes a job's record: its body, with the seconds of one core that it
-// took. A reference under way says how far it is.
+// there reports whether a job's record is in the store, a reference as one that can be decoded.
+func (s *session) there(j Job) bool {
+	if j.Kind != store.Reference {
+		return s.Store.Has(j.Kind, j.Key)
+	}
+	ref, _ := LoadReference(s.Store, j.Key)
+	return ref != nil
+}
+
+// compute makes a job's record: its body, with the seconds that it took, of a reference those of
+// its chains one after another. A reference under way says how far it is.
 // The process of a model that ends makes an error, though it may end within a call that
 // returns none.
 func (s *session) compute(ctx context.Context, t *task, j Job) (body any, seconds float64,
@@ -317,15 +329,10 @@ func (s *session) compute(ctx context.Context, t *task, j Job) (body any, second
 }
 
 // done returns the tasks that are ready because a job's record is there.
-// The parts of a reference are removed only when the whole can be read from the store.
-func (s *session) done(t *task, j Job) []*task {
+func (s *session) done(j Job) []*task {
 	switch j.Kind {
 	case store.Reference:
-		if s.setReference(j) {
-			if err := s.removeParts(j); err != nil {
-				s.fail(t, err)
-			}
-		}
+		s.setReference(j)
 		return s.waiting[j.Key]
 	// The record may be another process's: whether its chain diverged is in it alone.
 	case store.Result:
@@ -337,7 +344,7 @@ func (s *session) done(t *task, j Job) []*task {
 }
 
 // put stores what a job computed.
-// The record states this program and machine, and the seconds of one core.
+// The record states this program and machine, and the seconds.
 func (s *session) put(j Job, body any, seconds float64) error {
 	r, err := store.NewRecord(j.Kind, j.Key, seconds, s.Made, body)
 	if err != nil {
@@ -447,9 +454,9 @@ func (s *session) truth(c bench.Cell, target func() (models.Target, error)) (ora
 
 // fail notes a failure, unless the run was ended: its error then says why.
 // A failure is one line of the summary, with the job's name.
-func (s *session) fail(t *task, err error) {
+func (s *session) fail(name string, err error) {
 	if !s.ended() {
-		s.summary.Failures = append(s.summary.Failures, Failure{t.name, err})
+		s.summary.Failures = append(s.summary.Failures, Failure{name, err})
 	}
 }
 
@@ -457,17 +464,22 @@ func (s *session) fail(t *task, err error) {
 // Its cost leaves the time left, and does not count for the speed.
 func (s *session) giveUp(t *task, err error) {
 	s.progress.end(t, false)
-	s.fail(t, err)
+	s.fail(t.name, err)
 }
 
-// setReference takes a reference from the store, and reports whether it is there.
+// setReference takes a reference from the store, and reports whether it is there. Its parts are
+// removed, those that a run left that was killed before it could, too.
 // A record that cannot be decoded counts as missing, and is computed again.
 func (s *session) setReference(j Job) bool {
 	ref, machine := LoadReference(s.Store, j.Key)
-	if ref != nil {
-		s.references.Store(j.Spec.ID(), &loaded{ref, machine})
+	if ref == nil {
+		return false
 	}
-	return ref != nil
+	s.references.Store(j.Spec.ID(), &loaded{ref, machine})
+	if err := s.removeParts(j); err != nil {
+		s.fail(j.String(), err)
+	}
+	return true
 }
 
 // outcome is the error of the whole run.

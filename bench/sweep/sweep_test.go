@@ -570,6 +570,59 @@ func TestCorruptRecordsAndReferencesAreComputedAgain(t *testing.T) {
 	}
 }
 
+// What a run left that was killed when its reference was stored is removed, and a reference that is
+// what was written and no reference all the same is computed again.
+func TestLeftPartsGoAndUnreadableReferencesAreComputedAgain(t *testing.T) {
+	dir := t.TempDir()
+	whole, _ := runSmall(t, dir, nil)
+	job := bench.References(smallRun())[0]
+	left := store.Record{Kind: store.Part, Key: job.Key + "-" + job.Spec.PartNames()[0], Made: store.Made{Machine: here}, Body: []byte(`"x"`)}
+	if err := whole.Put(left); err != nil {
+		t.Fatal(err)
+	}
+	whole.Close()
+	damage(t, glob(t, dir, "records", "*"), 0.5)
+	if s, sum := runSmall(t, dir, nil); sum.Cells.Computed != 1 || sum.References.Computed > 0 || len(s.Keys(store.Part)) > 0 {
+		t.Errorf("%+v, %d parts left; want one cell computed and no part", sum, len(s.Keys(store.Part)))
+	}
+	other := openStore(t, t.TempDir())
+	if err := other.Put(store.Record{Kind: store.Reference, Key: job.Key, Made: store.Made{Machine: here}, Body: []byte(`"none"`)}); err != nil {
+		t.Fatal(err)
+	}
+	s, sum := runSmall(t, other.Dir(), nil)
+	if sum.References != (Tally{1, 1, 0}) || len(s.Corruptions()) != 1 {
+		t.Errorf("%+v, corrupt %v; want one reference computed and the other reported", sum.References, s.Corruptions())
+	}
+	glob(t, other.Dir(), "quarantine", "*")
+	same(t, "with a reference that is none", whole, s)
+}
+
+// What another process has put, as far as is known, needs no lease: here others hold them all.
+func TestWhatIsThereNeedsNoLease(t *testing.T) {
+	dir := t.TempDir()
+	s := &session{Runner: &Runner{Store: openStore(t, dir), Source: wellSource{}},
+		progress: newProgress(nil, nil, time.Now, 1), waiting: make(map[string][]*task)}
+	var cells []*task
+	for _, t := range s.start(smallRun()) {
+		if !t.first {
+			cells = append(cells, t)
+		}
+	}
+	whole, _ := runSmall(t, dir, nil)
+	for _, key := range whole.Keys(store.Result) {
+		release, _ := whole.Lease(string(store.Result) + "-" + key)
+		defer release()
+	}
+	if err := s.Store.Refresh(); err != nil || len(cells) == 0 {
+		t.Fatalf("%v, %d cells", err, len(cells))
+	}
+	for _, c := range cells {
+		if err := c.run(t.Context()); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
 // glob returns the one file of a store that a pattern matches.
 func glob(t *testing.T, dir ...string) string {
 	t.Helper()
