@@ -188,7 +188,7 @@ func makeFolders(dir string) (now time.Time, err error) {
 	}
 	for _, d := range folders {
 		d = filepath.Join(dir, d)
-		if err := os.MkdirAll(d, 0o755); err != nil {
+		if err := atomicfile.MkdirAll(d); err != nil {
 			return now, usage.Errorf("store %s cannot be created: %w", dir, reason(err))
 		}
 		if now, err = touch(d); err != nil {

@@ -6,8 +6,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 )
 
 // Error says that a file could not be written, and why.
@@ -61,6 +64,36 @@ func SyncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	_ = d.Sync()
+	return unlessUnable(d.Sync())
+}
+
+// unlessUnable returns why a folder was not synced, unless it cannot be: on Windows none can.
+func unlessUnable(err error) error {
+	if runtime.GOOS == "windows" || errors.Is(err, syscall.EINVAL) ||
+		errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// MkdirAll makes a folder and those above it that are missing, as os.MkdirAll does, and forces
+// those that are new to the disk.
+func MkdirAll(dir string) error {
+	var above []string // the folders of those that are missing
+	for at := filepath.Clean(dir); filepath.Dir(at) != at; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		above = append(above, filepath.Dir(at))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, dir := range above {
+		// A folder in which the user may only make others cannot be opened.
+		if err := SyncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
 	return nil
 }

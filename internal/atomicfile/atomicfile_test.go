@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -48,6 +50,40 @@ func TestWriteFailsWhole(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("a failed write left %v", entries)
+	}
+}
+
+// That a folder cannot be synced is no error; that the disk fails is one.
+func TestFoldersThatCannotBeSynced(t *testing.T) {
+	for err, ignored := range map[error]bool{
+		syscall.EINVAL: true, syscall.ENOTSUP: true, syscall.EIO: runtime.GOOS == "windows",
+	} {
+		if got := unlessUnable(&fs.PathError{Op: "sync", Path: "d", Err: err}); (got == nil) != ignored {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+}
+
+func TestMkdirAllMakesWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	deep := filepath.Join(dir, "a", "b", "c")
+	for range 2 {
+		if err := MkdirAll(deep); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(deep); err != nil || !info.IsDir() {
+			t.Error(err)
+		}
+	}
+	t.Chdir(dir)
+	if err := MkdirAll("x/y"); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile("file", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := MkdirAll("file/y"); err == nil {
+		t.Error("a folder was made below a file")
 	}
 }
 
