@@ -139,10 +139,12 @@ func (r *reproduction) shown(plans []bench.Plan) []bench.Plan {
 // runAndDraw computes what is missing and draws. Figures are drawn from what
 // there is, even if some jobs failed.
 // While it runs, the page is written once a minute from what is there. An interrupted run is
-// not drawn, so that Ctrl-C ends at once.
+// not drawn, so that Ctrl-C ends at once; only its page no longer says that it is under way.
 func (r *reproduction) runAndDraw(ctx context.Context) error {
 	r.nameKernels()
 	r.Live = func(line string) {
+		// A run that was killed leaves the page: the time tells.
+		line += time.Now().UTC().Format(", at 15:04 UTC on 2006-01-02")
 		if err := r.writePage(line); err != nil {
 			fmt.Fprintf(r.stderr, "hambench: the page could not be written: %s\n", oneLine(err))
 		}
@@ -153,6 +155,9 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 	}
 	// It was interrupted, or failed as a whole and not in single jobs.
 	if errors.Is(runErr, context.Canceled) || runErr != nil && len(summary.Failures) == 0 {
+		if _, err := os.Stat(pagePath(r.out)); err == nil {
+			_ = r.writePage("") // the disk may be what ended the run
+		}
 		return runErr
 	}
 	drawErr := r.draw(ctx)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -317,8 +318,14 @@ func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
 			t.Errorf("%s is empty", name)
 		}
 	}
+	if err := errors.Join(os.Mkdir("stopped", 0o755), os.WriteFile("stopped/index.html", []byte("The run is under way"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	if code := stoppedEarly(t, "run", "mine.toml", "--out", "stopped", "--workers", "1"); code == exitOK {
 		t.Error("a run that is interrupted at its first result ends well")
+	}
+	if page := read(t, "stopped/index.html"); strings.Contains(page, "under way") || !strings.Contains(page, "<html") {
+		t.Error("the page of a run that was interrupted says that it is under way")
 	}
 	if end := must("mine", "run", "mine.toml", "--out", "stopped"); strings.Contains(end, "stable step") {
 		t.Errorf("the continued run estimated its steps again: %s", end)
