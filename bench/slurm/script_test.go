@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"hambench/usage"
 )
@@ -110,12 +111,12 @@ func sbatch(t *testing.T, script string) {
 
 func TestSubmit(t *testing.T) {
 	sbatch(t, `test "$*" = "--parsable /s.sh" && echo '17;cluster'`)
-	if job, err := Submit(t.Context(), "/s.sh"); job != "17" || err != nil {
+	if job, err := Submit(t.Context(), "/s.sh", "hb"); job != "17" || err != nil {
 		t.Errorf("job %q, %v; want 17", job, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if job, err := Submit(ctx, "/s.sh"); job != "17" || err != nil {
+	if job, err := Submit(ctx, "/s.sh", "hb"); job != "17" || err != nil {
 		t.Errorf("cancelled: job %q, %v; want 17, as sbatch is not interrupted", job, err)
 	}
 	for want, script := range map[string]string{
@@ -124,13 +125,20 @@ func TestSubmit(t *testing.T) {
 		"sbatch: exit status 3":                  "exit 3",
 	} {
 		sbatch(t, script)
-		if _, err := Submit(t.Context(), "/s.sh"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Submit(t.Context(), "/s.sh", "hb"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
 	}
+	patient := patience
+	t.Cleanup(func() { patience = patient })
+	patience = time.Millisecond
+	sbatch(t, "while :; do :; done")
+	if _, err := Submit(t.Context(), "/s.sh", "hb"); err == nil || !strings.Contains(err.Error(), "within 1ms: the job may have been submitted all the same: see squeue --name=hb") {
+		t.Errorf("no answer: %v", err)
+	}
 	t.Setenv("PATH", t.TempDir())
 	var u *usage.Error
-	if _, err := Submit(t.Context(), "/s.sh"); !errors.As(err, &u) {
+	if _, err := Submit(t.Context(), "/s.sh", "hb"); !errors.As(err, &u) {
 		t.Errorf("no Slurm: %v, want a usage error", err)
 	}
 }

@@ -16,11 +16,11 @@ import (
 
 // patience ends an sbatch whose controller does not answer: Slurm's own patience is
 // about a minute.
-const patience = 2 * time.Minute
+var patience = 2 * time.Minute
 
-// Submit submits a script and returns the number of its job. Cancelling the context
+// Submit submits the script of a job of that name and returns the job's number. Cancelling the context
 // does not interrupt sbatch: otherwise there might be a job that nobody knows of.
-func Submit(ctx context.Context, script string) (job string, err error) {
+func Submit(ctx context.Context, script, name string) (job string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	var out, errs bytes.Buffer
@@ -32,6 +32,9 @@ func Submit(ctx context.Context, script string) (job string, err error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", usage.Errorf("sbatch is not on the PATH: " +
 			"want a machine where jobs are submitted, or --dry-run")
+	case err != nil && ctx.Err() != nil:
+		return "", fmt.Errorf("sbatch did not answer within %v: the job may have been submitted all "+
+			"the same: see squeue --name=%s", patience, name)
 	case err != nil:
 		return "", fmt.Errorf("sbatch: %s", reason(errs.String(), err))
 	}

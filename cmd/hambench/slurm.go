@@ -118,7 +118,7 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 			slurm.Quote(script), len(missing), wanted)
 		return nil
 	}
-	job, err := slurm.Submit(ctx, script)
+	job, err := slurm.Submit(ctx, script, r.Name)
 	if err != nil {
 		return err
 	}
