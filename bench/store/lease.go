@@ -150,7 +150,7 @@ func look(path string) (text []byte, at time.Time, err error) {
 // folder; fs.ErrExist if there is a live one.
 func clearDead(folder string, now time.Time) error {
 	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
+	if gone(err) {
 		return nil
 	}
 	if err != nil {
@@ -160,7 +160,7 @@ func clearDead(folder string, now time.Time) error {
 		path := filepath.Join(folder, e.Name())
 		text, at, err := look(path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case gone(err):
 			continue // released, or found dead by another process
 		case err != nil:
 			return err

@@ -14,11 +14,12 @@ type Report struct {
 	Corruptions []*Corruption
 	Conflicts   []error
 	Quarantined []string // files of the quarantine folder
+	Foreign     []string // what lies among the records and is none of a store's files
 }
 
-// OK reports whether nothing is left to do: no records conflict, and what is
-// corrupt is quarantined, to be computed again when it is needed.
-func (r Report) OK() bool { return r.New() == 0 && len(r.Conflicts) == 0 }
+// OK reports whether nothing is left to do: no records conflict, none may be in files that are
+// not read, and what is corrupt is quarantined, to be computed again when it is needed.
+func (r Report) OK() bool { return r.New() == 0 && len(r.Conflicts)+len(r.Foreign) == 0 }
 
 // New returns the number of corruptions that are not quarantined.
 func (r Report) New() int { return len(unknown(r.Corruptions)) }
@@ -37,8 +38,16 @@ func Verify(dir string) (Report, error) {
 	}
 	r := Report{Stats: s.Stats(), Corruptions: s.corruptions, Conflicts: s.conflicts}
 	// What other runs quarantined is listed as well: nobody deletes it.
-	r.Quarantined, err = s.list(quarantineFolder)
-	return r, err
+	if r.Quarantined, _, err = s.list(quarantineFolder); err != nil {
+		return r, err
+	}
+	for _, kind := range []Kind{Result, Reference, Part, Run} {
+		_, other, err := s.list(cmp.Or(kind.folder(), segmentFolder))
+		if r.Foreign = append(r.Foreign, other...); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
 }
 
 // Stats describes a store.
@@ -47,7 +56,7 @@ type Stats struct {
 	Records    int          // valid ones
 	Keys       map[Kind]int // records of several machines under one key count once
 	Duplicates int          // equal records beyond the first
-	Seconds    float64      // of one core, which results and exact errors took
+	Seconds    float64      // that results and exact errors took, each by the clock, together
 	Machines   []Machine    // of results
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"hambench/usage"
 )
@@ -20,20 +21,18 @@ func (s *Store) refresh() error {
 	s.corruptions = slices.DeleteFunc(s.corruptions, func(c *Corruption) bool {
 		return c.Line > s.scanned[c.File].line
 	})
-	segments, err := s.list(segmentFolder)
+	segments, _, err := s.list(segmentFolder)
 	if err != nil {
 		return err
 	}
 	for _, path := range segments {
-		if strings.HasSuffix(path, segmentSuffix) {
-			if err := s.readSegment(path); err != nil {
-				return fmt.Errorf("store %s: %w", s.dir, err)
-			}
+		if err := s.readSegment(path); err != nil {
+			return fmt.Errorf("store %s: %w", s.dir, err)
 		}
 	}
 	// These are the kinds with a folder: each record is a file.
 	for _, kind := range []Kind{Reference, Part, Run} {
-		files, err := s.list(kind.folder())
+		files, _, err := s.list(kind.folder())
 		if err != nil {
 			return err
 		}
@@ -46,15 +45,14 @@ func (s *Store) refresh() error {
 	return nil
 }
 
-// list returns the paths of the files in a subfolder, sorted; none if there is
-// no such folder.
-func (s *Store) list(folder string) ([]string, error) {
-	folder = filepath.Join(s.dir, folder)
+// list returns the paths of the files in a subfolder, sorted, and those of what else it holds,
+// hidden files left out; none if there is no such folder.
+func (s *Store) list(name string) (files, foreign []string, err error) {
+	folder := filepath.Join(s.dir, name)
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, usage.Errorf("store %s cannot be read: %w", s.dir, reason(err))
+		return nil, nil, usage.Errorf("store %s cannot be read: %w", s.dir, reason(err))
 	}
-	var files []string
 	for _, e := range entries {
 		path, mode := filepath.Join(folder, e.Name()), e.Type()
 		if mode&fs.ModeSymlink != 0 { // a link counts as what it leads to
@@ -62,17 +60,21 @@ func (s *Store) list(folder string) ([]string, error) {
 				mode = info.Mode()
 			}
 		}
-		if mode.IsRegular() && e.Name()[0] != '.' {
+		switch {
+		case e.Name()[0] == '.':
+		case mode.IsRegular() && (name != segmentFolder || strings.HasSuffix(path, segmentSuffix)):
 			files = append(files, path)
+		default:
+			foreign = append(foreign, path)
 		}
 	}
-	return files, nil
+	return files, foreign, nil
 }
 
 // readSegment adds the lines of a segment that have not been read.
 func (s *Store) readSegment(path string) error {
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if gone(err) {
 		return nil // removed since it was listed
 	}
 	if err != nil {
@@ -89,6 +91,9 @@ func (s *Store) readSegment(path string) error {
 		return err
 	}
 	text, err := io.ReadAll(f)
+	if gone(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -97,6 +102,12 @@ func (s *Store) readSegment(path string) error {
 		func(line int, r Record) { s.add(stored{Record: r, file: path, line: line}) },
 		func(c *Corruption) { c.File = path; s.note(c) })
 	return nil
+}
+
+// gone reports whether a file was removed. On NFS one that another host removes or replaces while
+// it is open here is stale; where it was replaced, the next Refresh reads the new one.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESTALE)
 }
 
 // readFile takes in a file that holds one record, once; a corrupt one is read
@@ -108,7 +119,7 @@ func (s *Store) readFile(kind Kind, path string) error {
 	r, err := loadFile(kind, path)
 	var corrupt *Corruption
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case gone(err):
 		return nil // removed, or quarantined by another process
 	case errors.As(err, &corrupt):
 		s.note(corrupt)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -737,6 +738,15 @@ func TestRefreshSeesOthers(t *testing.T) {
 		}
 		if err := a.Refresh(); err != nil || a.Stats().Records != 3 || a.Stats().Duplicates != 0 {
 			t.Errorf("a's own records: %+v, %v; want 3", a.Stats(), err)
+		}
+	}
+}
+
+// A file that another host removed while it was open here is gone, as one that was removed before.
+func TestAStaleFileIsGone(t *testing.T) {
+	for err, want := range map[error]bool{syscall.ESTALE: true, syscall.ENOENT: true, syscall.EIO: false} {
+		if got := gone(fmt.Errorf("store: %w", &fs.PathError{Op: "read", Path: "f", Err: err})); got != want {
+			t.Errorf("%v: gone is %v", err, got)
 		}
 	}
 }

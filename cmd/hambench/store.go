@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,9 @@ func verifyCommand() *cobra.Command {
 		Use: "verify", Short: "Reads every record and lists what cannot be used.",
 		Example: "hambench store verify --out out",
 		Long: `Nothing is changed. The exit code is 1 while something is left to do: a corrupt
-or foreign line or file that is not quarantined yet, or two records of one key
-that differ. The next reproduce with the same --out quarantines what cannot be
+or foreign line or file that is not quarantined yet, a file, folder or dangling
+link among the records that no store makes and none reads, or two records of one
+key that differ. What is missing, reproduce --check lists. The next reproduce with the same --out quarantines what cannot be
 used (a copy of a line, or the file itself, goes to store/quarantine; lines stay
 in their file) and recomputes what it needs of it. After that, verify lists the
 same lines as quarantined, and the exit code is 0.`,
@@ -58,6 +60,9 @@ func (f *selection) verifyStore() error {
 			fmt.Fprintln(f.stdout, t)
 		}
 	}
+	for _, path := range r.Foreign {
+		fmt.Fprintf(f.stdout, "%s: foreign: no file of records, and not read\n", path)
+	}
 	for _, e := range r.Conflicts {
 		fmt.Fprintln(f.stdout, e)
 	}
@@ -66,15 +71,19 @@ func (f *selection) verifyStore() error {
 		r.Records, countKinds(r.Keys), r.New(), len(r.Conflicts), len(r.Quarantined))
 	var left []string
 	if n := r.New(); n > 0 {
-		left = append(left, fmt.Sprintf("%d that cannot be used: the next reproduce quarantines "+
-			"them", n))
+		left = append(left, fmt.Sprintf("%d records cannot be used: the next reproduce "+
+			"quarantines them", n))
+	}
+	if n := len(r.Foreign); n > 0 {
+		left = append(left, fmt.Sprintf("%d files are not read: want them renamed to what a store "+
+			"reads, or removed", n))
 	}
 	if n := len(r.Conflicts); n > 0 {
-		left = append(left, fmt.Sprintf("%d pairs that differ: want one record of each removed "+
+		left = append(left, fmt.Sprintf("%d pairs differ: want one record of each removed "+
 			"by hand, of the two that are named", n))
 	}
 	if !r.OK() {
-		return fmt.Errorf("store %s has records %s", f.out, strings.Join(left, "; and "))
+		return fmt.Errorf("store %s: %s", storePath(f.out), strings.Join(left, "; "))
 	}
 	return nil
 }
@@ -119,7 +128,7 @@ folder that cannot be used are listed and left there; the exit code is then 1.`,
 	f.register(c, "out")
 	c.Flags().BoolVar(&published, "published", false,
 		"leave out what figures, tables and claims do not need: references, which hold draws, "+
-			"and manifests that others contain")
+			"and of the added manifests those that others contain")
 	return c
 }
 
@@ -141,6 +150,7 @@ func (f *selection) mergeStores(from []string, published bool) error {
 	if published {
 		kinds = store.Published
 	}
+	own := f.Store.Keys(store.Run)
 	m, err := f.Store.Merge(kinds, from...)
 	for _, t := range m.Corruptions {
 		fmt.Fprintf(f.stdout, "not merged: %v\n", t)
@@ -150,18 +160,20 @@ func (f *selection) mergeStores(from []string, published bool) error {
 		err = fmt.Errorf("%d records cannot be used and were not merged", len(m.Corruptions))
 	}
 	if err == nil && published {
-		err = dropContained(f.Store)
+		err = dropContained(f.Store, own)
 	}
 	return err
 }
 
 // dropContained removes the manifests of a store that others make superfluous: those of runs of a
-// part of the same jobs (bench.Contained).
+// part of the same jobs (bench.Contained). Its own, which it had before the merge, stay.
 // All removals are tried; their failures are returned together.
-func dropContained(s *store.Store) error {
+func dropContained(s *store.Store, own []string) error {
 	plans, err := bench.Plans(s, "")
 	for _, key := range bench.Contained(plans) {
-		err = errors.Join(err, s.Remove(store.Run, key))
+		if !slices.Contains(own, key) {
+			err = errors.Join(err, s.Remove(store.Run, key))
+		}
 	}
 	return err
 }
@@ -177,8 +189,8 @@ func statsCommand() *cobra.Command {
 	return c
 }
 
-// describeStore prints the records by kind, what they took of one core, the machines that
-// made them, and how complete each manifest is.
+// describeStore prints the records by kind, what they took together, the machines that made
+// them, and how complete each manifest is.
 func (f *selection) describeStore() error {
 	if err := f.openStore(store.Read, store.Machine{}); err != nil {
 		return err
@@ -186,7 +198,8 @@ func (f *selection) describeStore() error {
 	t := f.Store.Stats()
 	machines := distinct.Of(t.Machines, store.Machine.String)
 	took := time.Duration(t.Seconds * float64(time.Second)).Round(time.Second)
-	fmt.Fprintf(f.stdout, "%s in %d segments, %d records twice; %s of one core; machines: %s\n",
+	fmt.Fprintf(f.stdout, "%s in %d segments, %d records twice; chains and exact jobs took %s one "+
+		"after another; machines: %s\n",
 		countKinds(t.Keys), t.Segments, t.Duplicates, took, strings.Join(machines, ", "))
 	plans, err := bench.Plans(f.Store, "")
 	results := bench.Results{Store: f.Store}

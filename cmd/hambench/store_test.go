@@ -119,7 +119,7 @@ func TestVerifySaysWhatToDoAboutRecordsThatDiffer(t *testing.T) {
 	if code != exitFailed || !strings.Contains(stdout, path+":1") || !strings.Contains(stdout, other+":1") || !strings.Contains(stdout, "want one of the two lines removed by hand\n") {
 		t.Errorf("exit code %d, %s: want both places", code, stdout)
 	}
-	if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "1 pairs that differ: want one record of each removed by hand") || strings.Contains(stderr, "quarantine") {
+	if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "1 pairs differ: want one record of each removed by hand") || strings.Contains(stderr, "quarantine") {
 		t.Errorf("%q: want one line with what is to be done", stderr)
 	}
 }
@@ -180,6 +180,40 @@ func TestMergeOfWhatIsPublished(t *testing.T) {
 		if _, stdout, _ := call(t, "store", "stats", "--out", dir); !strings.HasSuffix(stdout, "machines: "+sweep.Here().String()+"\n"+want) {
 			t.Errorf("%q, want %q at the end", stdout, want)
 		}
+	}
+}
+
+// What the store to publish in had stays, also where what is added contains it.
+func TestMergeOfWhatIsPublishedKeepsWhatWasThere(t *testing.T) {
+	from, to := t.TempDir(), toyRun(t)
+	for _, args := range [][]string{
+		{"reproduce", "--only", "toy", "--splits", "2", "--out", from},
+		{"store", "merge", "--published", "--out", to, from},
+	} {
+		if code, _, stderr := call(t, args...); code != exitOK {
+			t.Fatalf("%s: exit code %d, %s", args, code, stderr)
+		}
+	}
+	want := "  toy, quick: 3 of 3 jobs\n  toy, quick, 2 splits: 3 of 3 jobs\n"
+	if _, stdout, _ := call(t, "store", "stats", "--out", to); !strings.HasSuffix(stdout, want) {
+		t.Errorf("%q, want %q at the end", stdout, want)
+	}
+}
+
+// Files among the records that are not read may hold some: verify names them.
+func TestVerifyNamesForeignFiles(t *testing.T) {
+	out := toyRun(t)
+	records := filepath.Join(out, "store", "records")
+	packed, link := filepath.Join(records, "packed.jsonl.gz"), filepath.Join(records, "link.jsonl")
+	if err := os.WriteFile(packed, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Skip(err)
+	}
+	code, stdout, stderr := call(t, "store", "verify", "--out", out)
+	if code != exitFailed || !strings.Contains(stdout, packed+": foreign") || !strings.Contains(stdout, link+": foreign") || !strings.Contains(stderr, "store: 2 files are not read") {
+		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 	}
 }
 
