@@ -77,7 +77,7 @@ func (j Job) Check() error {
 	return nil
 }
 
-// LogDir returns the folder of the tasks' output, one file per task.
+// LogDir returns the folder of the tasks' output, one file for each index of the array.
 func (j Job) LogDir() string { return filepath.Join(j.Dir, "log") }
 
 // Last returns the index of the array's last task.

@@ -126,6 +126,19 @@ type Estimate struct {
 	Cells   int                // cells that the study lists
 	Missing map[store.Kind]int // jobs of each kind that neither the store nor an earlier study has
 	Seconds float64            // of one core, for what is missing
+	Longest float64            // seconds of the longest of its chains, which is not divided
+}
+
+// On returns the seconds that it takes on a number of workers.
+func (e Estimate) On(workers int) float64 { return max(e.Seconds/float64(workers), e.Longest) }
+
+// longest is the part of a job's cost that its longest chain takes: of a reference, which keeps
+// finished chains, one chain or the cross-check.
+func (j Job) longest(cost float64) float64 {
+	if j.Kind != store.Reference {
+		return cost
+	}
+	return cost * max(1, crossCheckShare) / (float64(j.Spec.Chains) + crossCheckShare)
 }
 
 // Estimates returns what each plan costs, summed over its jobs: what the store has
@@ -140,7 +153,8 @@ func (r *Runner) Estimates(plans []bench.Plan) []Estimate {
 		for _, j := range jobs {
 			if j.Study == p.ID && !j.Have {
 				est.Missing[j.Kind]++
-				est.Seconds += r.cost(j)
+				cost := r.cost(j)
+				est.Seconds, est.Longest = est.Seconds+cost, max(est.Longest, j.longest(cost))
 			}
 		}
 		out = append(out, est)

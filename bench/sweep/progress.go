@@ -33,8 +33,9 @@ type progress struct {
 
 	mu                sync.Mutex
 	cells, references tally
-	left              float64 // estimated seconds of one core of tasks not yet over
-	spent             float64 // estimated seconds of one core of tasks that are over
+	open              map[*task]bool // not yet over
+	spent             float64        // estimated seconds of one core of tasks that are over
+	busy              float64        // seconds of one core that those of this process took
 	running           map[*task]float64
 	elsewhere         map[*task]string // tasks of other processes, and which these are, if known
 	vague             int              // tasks not yet over whose cost is not known
@@ -47,7 +48,8 @@ type tally struct{ done, total int }
 // newProgress returns a reporter on out, which may be nil, as live may be.
 func newProgress(out io.Writer, live func(string), now func() time.Time, cores int) *progress {
 	p := &progress{out: out, live: live, start: now(), now: now, cores: cores,
-		running: make(map[*task]float64), elsewhere: make(map[*task]string)}
+		open: make(map[*task]bool), running: make(map[*task]float64),
+		elsewhere: make(map[*task]string)}
 	if f, ok := out.(*os.File); ok {
 		p.terminal = table.Terminal(f)
 	}
@@ -60,7 +62,7 @@ func (p *progress) add(t *task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.of(t).total++
-	p.left += t.cost
+	p.open[t] = true
 	if t.vague {
 		p.vague++
 	}
@@ -105,9 +107,12 @@ func (p *progress) part(t *task, fraction float64) {
 func (p *progress) end(t *task, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if _, own := p.running[t]; own && ok {
+		p.busy += p.took(t)
+	}
 	delete(p.running, t)
 	delete(p.elsewhere, t)
-	p.left -= t.cost
+	delete(p.open, t)
 	if t.vague {
 		p.vague--
 	}
@@ -188,7 +193,7 @@ func (p *progress) line() string {
 	case waits:
 		fmt.Fprintf(&s, ", waiting for %s", others)
 	case p.vague == 0:
-		fmt.Fprintf(&s, ", %s left", p.remaining(elapsed))
+		fmt.Fprintf(&s, ", %s left", p.remaining())
 	}
 	return s.String()
 }
@@ -211,23 +216,33 @@ func (p *progress) others() (names string, waits bool) {
 	return strings.Join(all, ""), len(all) > 0
 }
 
+// took is the time of one core that a running task has taken.
+func (p *progress) took(t *task) float64 {
+	return p.now().Sub(t.started).Seconds() * float64(max(t.cores, 1))
+}
+
 // remaining is the time left: the estimated cost of what is not done, as the dry run
 // states it, corrected by the time that what is done took. The first tenth of all cost
-// counts as done as estimated, so that the first seconds do not decide.
-func (p *progress) remaining(elapsed time.Duration) string {
-	spent, left := p.spent, p.left
-	for t, fraction := range p.running {
+// counts as done as estimated, so that the first seconds do not decide. It is not less than that
+// of the longest task, on the cores that it can use.
+func (p *progress) remaining() string {
+	spent, busy, all, left, longest := p.spent, p.busy, p.spent, 0.0, 0.0
+	for t := range p.open {
+		fraction, running := p.running[t]
 		// A reference reports its fraction (part); of all other tasks it stays 0.
-		if fraction == 0 { // unknown: as estimated, but never quite done
-			fraction = min(p.now().Sub(t.started).Seconds()*float64(t.width)/max(t.cost, 1e-9), 0.9)
+		if running && fraction == 0 { // unknown: as estimated, but never quite done
+			fraction = min(p.took(t)/max(t.cost, 1e-9), 0.9)
 		}
-		spent += fraction * t.cost
-		left -= fraction * t.cost
+		if running {
+			busy += p.took(t)
+		}
+		rest := (1 - fraction) * t.cost
+		all, spent, left = all+t.cost, spent+fraction*t.cost, left+rest
+		longest = max(longest, rest/float64(max(t.width, 1)))
 	}
-	asEstimated := 0.1 * (p.spent + p.left)
-	// How many times longer than estimated what is done took, all cores counted as busy.
-	slower := (elapsed.Seconds()*float64(p.cores) + asEstimated) / max(spent+asEstimated, 1e-9)
-	seconds := slower * max(left, 0) / float64(p.cores)
+	// How many times longer than estimated what is done took.
+	slower := (busy + 0.1*all) / max(spent+0.1*all, 1e-9)
+	seconds := slower * max(left/float64(p.cores), longest)
 	return clock(time.Duration(seconds * float64(time.Second)))
 }
 

@@ -837,7 +837,7 @@ func TestProgressLine(t *testing.T) {
 	p := newProgress(&bytes.Buffer{}, nil, time.Now, 2)
 	now := p.start
 	p.now = func() time.Time { return now }
-	oracleTask := &task{first: true, cost: 100}
+	oracleTask := &task{first: true, cost: 100, width: 2, cores: 2}
 	cells := []*task{{cost: 60}, {cost: 40}}
 	p.add(oracleTask)
 	for _, c := range cells {
@@ -883,6 +883,41 @@ func TestProgressLine(t *testing.T) {
 	p.add(&task{cost: 1, vague: true}) // of a model in another process
 	if got := p.line(); got != "references 1/1, jobs 1/3, 0.025 a second, 40s elapsed" {
 		t.Errorf("at an unknown cost: %q", got)
+	}
+}
+
+// One chain has one core: the time left, and a dry run's, is no less than what it takes.
+func TestALongChainIsNotDivided(t *testing.T) {
+	p := newProgress(&bytes.Buffer{}, nil, time.Now, 4)
+	now := p.start
+	p.now = func() time.Time { return now }
+	long := &task{cost: 100, width: 1}
+	p.add(long)
+	p.add(&task{cost: 20, width: 1})
+	p.begin(long)
+	for _, want := range []string{"1m40s left", "50s left"} { // not 30 and 17
+		if got := p.line(); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %s", got, want)
+		}
+		now = now.Add(50 * time.Second)
+	}
+	if e := (Estimate{Seconds: 120, Longest: 100}); e.On(4) != 100 || e.On(1) != 120 {
+		t.Errorf("on 4 workers %v, on one %v; want 100, 120", e.On(4), e.On(1))
+	}
+	plans := smallRun()
+	s := openStore(t, t.TempDir())
+	cell := Estimate{}
+	for _, j := range Jobs(plans, s) {
+		if j.Kind == store.Reference { // two chains, and a cross-check of one and a half
+			if got := j.longest(2 + 1.5); got != 1.5 {
+				t.Errorf("the longest chain of a reference takes %v times one", got)
+			}
+			continue
+		}
+		cell.Longest = max(cell.Longest, (&Runner{}).cost(j))
+	}
+	if e := (&Runner{Store: s}).Estimates(plans)[0]; e.Longest < cell.Longest || e.Longest >= e.Seconds || cell.Longest == 0 {
+		t.Errorf("%+v: want the longest chain, at least %v", e, cell.Longest)
 	}
 }
 

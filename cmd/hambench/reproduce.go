@@ -172,11 +172,7 @@ func (r *reproduction) runAndDraw(ctx context.Context) error {
 // which is said before it starts.
 func (r *reproduction) nameKernels() {
 	line := "kernels: " + kernel.ISA()
-	var seconds float64 // of one core
-	for _, e := range r.Estimates(r.plans) {
-		seconds += e.Seconds
-	}
-	took := time.Duration(seconds / float64(r.Workers) * float64(time.Second))
+	took := seconds(total(r.Estimates(r.plans)).On(r.Workers))
 	if kernel.ISA() == kernel.Plain().Name() && took > time.Minute {
 		line += fmt.Sprintf(", plain Go: about %.0f times as slow as AVX-512, so that this run "+
 			"takes about %s on %d workers; --dry-run lists what each study takes, --only and "+
@@ -319,20 +315,12 @@ func (r *reproduction) printEstimates() error {
 	}
 	// What a study shares with one before it is not in its estimate, so that estimates add up.
 	estimates := r.Estimates(r.plans)
-	total := sweep.Estimate{ID: "all", Missing: make(map[store.Kind]int)}
-	for _, e := range estimates {
-		total.Cells, total.Seconds = total.Cells+e.Cells, total.Seconds+e.Seconds
-		for kind, n := range e.Missing {
-			total.Missing[kind] += n
-		}
-	}
-	rows := rowsOf(append(estimates, total), func(e sweep.Estimate) []string {
-		core := time.Duration(e.Seconds * float64(time.Second))
+	all := total(estimates)
+	rows := rowsOf(append(estimates, all), func(e sweep.Estimate) []string {
 		return []string{
 			e.ID, fmt.Sprint(e.Cells), fmt.Sprint(e.Missing[store.Result]),
 			fmt.Sprint(e.Missing[store.Exact]), fmt.Sprint(e.Missing[store.Reference]),
-			core.Round(time.Second).String(),
-			(core / time.Duration(r.Workers)).Round(time.Second).String(),
+			seconds(e.Seconds).String(), seconds(e.On(r.Workers)).String(),
 		}
 	})
 	header := []string{"study", "cells", "to compute", "exact jobs", "references", "core time",
@@ -340,7 +328,8 @@ func (r *reproduction) printEstimates() error {
 	if err := table.Write(r.stdout, header, rows); err != nil {
 		return err
 	}
-	note := "What two studies share is counted in the first. Chains that diverge end early and " +
+	note := fmt.Sprintf("The longest chain takes %s. ", seconds(all.Longest))
+	note += "What two studies share is counted in the first. Chains that diverge end early and " +
 		"make it shorter."
 	external := func(j bench.Job) bool { return models.External(j.Cell.Model) }
 	if slices.ContainsFunc(r.plans, func(p bench.Plan) bool {
@@ -349,6 +338,25 @@ func (r *reproduction) printEstimates() error {
 		note += " The time that models in other processes take is not counted."
 	}
 	return table.Note(r.stdout, note)
+}
+
+// total is the sum of estimates.
+// Its longest chain is the longest of all.
+func total(estimates []sweep.Estimate) sweep.Estimate {
+	all := sweep.Estimate{ID: "all", Missing: make(map[store.Kind]int)}
+	for _, e := range estimates {
+		all.Cells, all.Seconds = all.Cells+e.Cells, all.Seconds+e.Seconds
+		all.Longest = max(all.Longest, e.Longest)
+		for kind, n := range e.Missing {
+			all.Missing[kind] += n
+		}
+	}
+	return all
+}
+
+// seconds is a duration in whole seconds.
+func seconds(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(time.Second)
 }
 
 // missing returns the jobs that the store lacks, and how many are wanted. References are not

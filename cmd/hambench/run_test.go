@@ -306,6 +306,7 @@ func TestAStudyIsRunInPartsContinuedMergedAndDrawnAgain(t *testing.T) {
 		return stderr
 	}
 	must("16", "run", "mine.toml", "--dry-run")
+	must("The longest chain takes ", "run", "mine.toml", "--dry-run")
 	if steps := must("computed", "run", "mine.toml", "--out", "whole", "--datasets", "linear,own", "--workers", "1"); !strings.Contains(steps, "the largest stable step of ubu on own") {
 		t.Errorf("%s does not state the stable steps", steps)
 	}
