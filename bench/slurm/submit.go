@@ -18,8 +18,8 @@ import (
 // about a minute.
 var patience = 2 * time.Minute
 
-// Submit submits the script of a job of that name and returns the job's number. Cancelling the context
-// does not interrupt sbatch: otherwise there might be a job that nobody knows of.
+// Submit submits the script of a job of that name and returns the job's number. Cancelling the
+// context does not interrupt sbatch: otherwise there might be a job that nobody knows of.
 func Submit(ctx context.Context, script, name string) (job string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -33,8 +33,8 @@ func Submit(ctx context.Context, script, name string) (job string, err error) {
 		return "", usage.Errorf("sbatch is not on the PATH: " +
 			"want a machine where jobs are submitted, or --dry-run")
 	case err != nil && ctx.Err() != nil:
-		return "", fmt.Errorf("sbatch did not answer within %v: the job may have been submitted all "+
-			"the same: see squeue --name=%s", patience, name)
+		return "", fmt.Errorf("sbatch did not answer within %v: the job may have been submitted "+
+			"all the same: see squeue --name=%s", patience, name)
 	case err != nil:
 		return "", fmt.Errorf("sbatch: %s", reason(errs.String(), err))
 	}

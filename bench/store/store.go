@@ -34,9 +34,9 @@
 // killed process are removed by a later Open.
 //
 // Two records of one kind, key and machine have equal bodies, and count as
-// one, or differ in their Basis, or are a *Conflict, which is for a person to resolve. A line or file
-// that is not what was written is a *Corruption: Open moves it, or a copy of
-// it, to quarantine/, and the record counts as missing, to be made again.
+// one, or differ in their Basis, or are a *Conflict, which is for a person to
+// resolve. A line or file that is not what was written is a *Corruption: Open moves it, or
+// a copy of it, to quarantine/, and the record counts as missing, to be made again.
 //
 // A folder with a store of another format is a usage error and is left alone.
 package store
