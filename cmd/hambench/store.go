@@ -35,8 +35,9 @@ or foreign line or file that is not quarantined yet, a file, folder or dangling
 link among the records that no store makes and none reads, or two records of one
 key that differ. What is missing, reproduce --check lists. The next reproduce
 with the same --out quarantines what cannot be used (a copy of a line, or the
-file itself, goes to store/quarantine; lines stay in their file) and recomputes what it needs of it. After that, verify lists the
-same lines as quarantined, and the exit code is 0.`,
+file itself, goes to store/quarantine; lines stay in their file) and recomputes
+what it needs of it. After that, verify lists the same lines as quarantined, and
+the exit code is 0.`,
 		RunE: func(*cobra.Command, []string) error { return f.verifyStore() },
 	}
 	f.register(c, "out")
