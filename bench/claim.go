@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -131,6 +132,14 @@ func Selected(rows *table.Table, where map[string][]any) *table.Table {
 		rows = rows.Where(column, want...)
 	}
 	return rows
+}
+
+// Unrun returns those of some cells without results that may have the values: what chains yield,
+// such as whether they diverged, selects none of them yet.
+func Unrun(cells *table.Table, where map[string][]any) *table.Table {
+	where = maps.Clone(where)
+	maps.DeleteFunc(where, func(column string, _ []any) bool { return yielded(column) })
+	return Selected(cells, where)
 }
 
 // placedClaim is a claim with the section that states it.

@@ -46,8 +46,8 @@ const MadeColumn = "made"
 // name=value name=value. Each has a column of its name, too.
 const parametersColumn = "parameters"
 
-// originColumns say where a row is from, resultColumns what a cell's chain yielded
-// besides the observations, exactColumns what an exact error is of, checkColumns what
+// originColumns say where a row is from, jobColumns what is known of a cell besides its settings,
+// resultColumns what its chain yielded besides the observations, exactColumns what an exact error is of, checkColumns what
 // a check of reference chains found.
 var (
 	originColumns = []table.Column{
@@ -62,11 +62,17 @@ var (
 		{Name: MadeColumn, Kind: table.Text}, // when the number was stored, as 2026-11-23T01:02:03Z
 		{Name: "place", Kind: table.Number},  // of the job in its study's list
 	}
-	resultColumns = []table.Column{
+	jobColumns = []table.Column{
 		{Name: parametersColumn, Kind: table.Text},
 		// the step over the largest stable one, if the study states it so
 		{Name: "relative", Kind: table.Number},
 		{Name: "missing", Kind: table.Truth}, // the result is not there
+		{Name: "oracle", Kind: table.Text},
+		// draws in each set of exact ones that the chain is compared with; none where it is
+		// compared with the exact law, or with reference chains
+		{Name: "exact_draws", Kind: table.Number},
+	}
+	resultColumns = []table.Column{
 		{Name: "diverged", Kind: table.Truth},
 		{Name: "ks_self", Kind: table.Number},
 		{Name: "ks_self_low", Kind: table.Number},
@@ -74,11 +80,7 @@ var (
 		{Name: "ks_self_sd", Kind: table.Number},
 		{Name: "reference_error", Kind: table.Number},
 		{Name: "reference_failed", Kind: table.Text}, // names of checks, "; " between them
-		{Name: "oracle", Kind: table.Text},
-		// draws in each set of exact ones that the chain is compared with; none where it is
-		// compared with the exact law, or with reference chains
-		{Name: "exact_draws", Kind: table.Number},
-		{Name: "checks_failed", Kind: table.Number}, // of the cell's own reference chains
+		{Name: "checks_failed", Kind: table.Number},  // of the cell's own reference chains
 		// Which law describes what mini-batches do (minibatch.Scheme.Regime), and by what.
 		{Name: "regime", Kind: table.Text},
 		{Name: "k_eta_omega", Kind: table.Number},
@@ -134,12 +136,19 @@ var (
 	}
 )
 
+// yielded reports whether a column of cells is empty until their chains have run.
+func yielded(column string) bool {
+	return slices.ContainsFunc(resultColumns, func(c table.Column) bool { return c.Name == column }) ||
+		slices.ContainsFunc(observations, func(o Observation) bool { return o.Column == column }) ||
+		slices.Contains([]string{"arch", "isa", MadeColumn}, column)
+}
+
 // newRows returns an empty table for what the plans may have: with a column for each
 // parameter of their integrators.
 // Columns that no row fills stay empty.
 func newRows(plans []Plan) *table.Table {
 	// Settings and observations have columns by their declarations, parameters by their names.
-	columns := slices.Concat(originColumns, resultColumns, exactColumns, checkColumns)
+	columns := slices.Concat(originColumns, jobColumns, resultColumns, exactColumns, checkColumns)
 	for _, s := range declared {
 		if s.Column != "" {
 			columns = append(columns, table.Column{Name: s.Column, Kind: s.Kind})

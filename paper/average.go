@@ -252,7 +252,9 @@ func (x *evaluation) slopes() Finding {
 	x.over(rows)
 	var dim []float64 // steps at which a number is not told from 0
 	// Chains that differ in their seed are averaged, unless seeds are the replicates.
-	for _, line := range rows.GroupBy(append([]string{"split", x.Replicates}, chainColumns...)...) {
+	lines := rows.GroupBy(x.ofLines(rows)...)
+	x.lines = len(lines)
+	for _, line := range lines {
 		// If a distance v moves by d, its logarithm moves by d/v: the slope then moves by d times
 		// that of 1/v.
 		var h, y, inverse []float64
@@ -267,6 +269,7 @@ func (x *evaluation) slopes() Finding {
 			}
 		}
 		if len(h) < fewestSteps {
+			x.short++
 			continue
 		}
 		_, slope := stat.LinearRegression(h, y, nil, false)
@@ -285,6 +288,27 @@ func (x *evaluation) slopes() Finding {
 			"slope: select larger steps", len(dim), slices.Max(dim))
 	}
 	return f
+}
+
+// ofLines are the columns that tell lines of steps apart. Thinning and burn-in follow from the step
+// by default, so that they tell users' chains apart only where they differ at one step.
+func (x *evaluation) ofLines(rows *table.Table) []string {
+	columns := append([]string{"split", x.Replicates}, x.apart()...)
+	var follow []string
+	columns = slices.DeleteFunc(columns, func(c string) bool {
+		follows := c == "thin" || c == "burn_in"
+		if follows {
+			follow = append(follow, c)
+		}
+		return follows
+	})
+	at := rows.GroupBy(append(columns, "h")...)
+	for _, c := range follow {
+		if slices.ContainsFunc(at, func(g table.Group) bool { return g.Varies(c) }) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
 }
 
 // aboveChance is how many of its standard deviations an excess has to be above 0 for its logarithm
@@ -309,7 +333,11 @@ func (x *evaluation) chance(rows *table.Table) float64 {
 // that was measured.
 func (x *evaluation) excessRatios(pairs []table.Pair) Finding {
 	excess, ratios := x.fiellerOf(pairs)
-	if excess.low == excess.high && x.users() {
+	switch {
+	case !x.users():
+	case math.IsInf(excess.low, 0) || math.IsInf(excess.high, 0):
+		excess.open = "numbers are too large for an interval"
+	case excess.low == excess.high:
 		excess.open = sameNumber
 	}
 	f := x.decideMean(excess, ratios)

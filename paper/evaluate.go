@@ -80,6 +80,8 @@ type evaluation struct {
 	missing   int                     // cells without a result
 	lacking   int                     // chains that did not diverge and lack the number
 	unpaired  int                     // rows that a ratio has no counterpart of
+	lines     int                     // that a slope may be of
+	short     int                     // those of them with too few steps
 	left      map[string]splitsOf     // chains that were left out, by the reason
 	stability []Number                // counts of chains that diverged
 	read      []*table.Table          // rows that were selected, of either side of a ratio
@@ -102,6 +104,7 @@ type evidence struct {
 	failures map[table.Key]float64        // checks that failed, by reference
 	nearest  map[string]float64           // the smallest distance that a reference judges
 	floors   func() map[table.Key]float64 // measured, by FloorColumns
+	away     func() map[string]bool       // chains that left the posterior, by key
 }
 
 // newEvidence finds which references failed checks: of the chains that record the number of
@@ -109,7 +112,8 @@ type evidence struct {
 // themselves, by reference.
 func newEvidence(rows *table.Table) *evidence {
 	e := &evidence{rows, make(map[table.Key]float64), make(map[string]float64),
-		sync.OnceValue(func() map[table.Key]float64 { return Floors(rows) })}
+		sync.OnceValue(func() map[table.Key]float64 { return Floors(rows) }),
+		sync.OnceValue(func() map[string]bool { return runaways(rows) })}
 	for _, r := range rows.Rows() {
 		n, ks, by := r.Number("checks_failed"), r.Number("ks"), r.Text("oracle")
 		switch {
@@ -154,11 +158,40 @@ func Floors(rows *table.Table) map[table.Key]float64 {
 		return ks == ks && !diverged(r) && !(r.Number("nl") > 1) && r.Number("h") > 0
 	})
 	for _, g := range full.GroupBy(FloorColumns...) {
-		ks := g.Sort("h").GroupBy("h")[0].Numbers("ks")
-		slices.Sort(ks)
-		floors[g.Key] = (ks[(len(ks)-1)/2] + ks[len(ks)/2]) / 2
+		floors[g.Key] = median(g.Sort("h").GroupBy("h")[0].Numbers("ks"))
 	}
 	return floors
+}
+
+// median is the mean of the two middle ones of some numbers, at least one.
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}
+
+// farAway is how many times the median test error of its data set a chain's is if it left the
+// posterior.
+const farAway = 10
+
+// runaways are the keys of the chains that ended far from the posterior while their numbers were
+// finite: by their test error, whose squares may have overflowed, so that there is none. Their
+// distances look like any, as those of figures, which count them by the same criterion, do.
+func runaways(rows *table.Table) map[string]bool {
+	away := make(map[string]bool)
+	for _, set := range rows.Where("missing", false).GroupBy("dataset") {
+		set := set.Filter(func(r table.Row) bool { return !diverged(r) })
+		limit := math.NaN() // of sets without test errors
+		if errors := set.Numbers("rmse"); len(errors) > 0 {
+			limit = farAway * median(errors)
+		}
+		for _, r := range set.Rows() {
+			e := r.Number("rmse")
+			if e > limit || math.IsNaN(e) && !math.IsNaN(r.Number("coverage")) {
+				away[r.Text("key")] = true
+			}
+		}
+	}
+	return away
 }
 
 // statistics decide a case by the rows that it selects, by their names.
@@ -208,10 +241,34 @@ func (x *evaluation) finish(f Finding) Finding {
 		f.Verdict = NotDecided
 		f.Summary += fmt.Sprintf("; %d cells are still to be run", x.missing)
 	}
+	away := x.leftThePosterior()
+	if away > 0 && (f.Verdict == Confirmed || f.Verdict == Refuted) {
+		f.Verdict = NotDecided
+		f.Summary += fmt.Sprintf("; %d chains left the posterior", away)
+	}
 	f.Numbers = append(f.Numbers, x.stability...)
 	f.Detail += x.remarks()
+	if away > 0 {
+		f.Detail += fmt.Sprintf(" %d chains left the posterior without diverging (RMSE above %d "+
+			"times the median of their data set): their distances are no measure.", away, farAway)
+	}
 	f.Detail = strings.TrimSpace(f.Detail)
 	return f
+}
+
+// leftThePosterior counts the chains that a user's claim on distances reads and that left the
+// posterior. Built-in claims were fixed with theirs, which their figures count.
+func (x *evaluation) leftThePosterior() int {
+	seen := make(map[string]bool)
+	if x.users() && x.ofDistance() > 0 {
+		for _, rows := range x.read {
+			for _, r := range rows.Rows() {
+				seen[r.Text("key")] = true
+			}
+		}
+	}
+	maps.DeleteFunc(seen, func(key string, _ bool) bool { return !x.away()[key] })
+	return len(seen)
 }
 
 // remarks say which chains were left out, and why. Cells without a result are counted:
@@ -226,8 +283,12 @@ func (x *evaluation) remarks() (text string) {
 			"and are left out.", x.unpaired, x.selected.Len())
 	}
 	if x.lacking > 0 && x.users() {
-		text += fmt.Sprintf(" %d rows whose chains did not diverge have no %s, and are left out.",
+		text += fmt.Sprintf(" %d rows without a chain that diverged have no %s, and are left out.",
 			x.lacking, x.Of)
+	}
+	if x.short > 0 && x.users() {
+		text += fmt.Sprintf(" %d of %d lines have fewer than %d steps with a number above 0, and "+
+			"are left out.", x.short, x.lines, fewestSteps)
 	}
 	reasons := []string{failedReference, coarseReference, uncheckedChains, unknownError}
 	for _, reason := range reasons {
@@ -253,9 +314,17 @@ func (x *evaluation) nothing() Finding {
 		return undecided("no chains are left to compare")
 	}
 	if x.users() {
-		if n := bench.Selected(x.all, x.Where).Len() - x.missing; n > 0 {
+		there := bench.Selected(x.all, x.Where).Where("missing", false, nil)
+		switch n := there.Len(); {
+		case n > 0 && there.Where("record", bench.CellRecord).Len() == 0:
+			return undecided(fmt.Sprintf("none of the %d rows that the claim selects has %s: they "+
+				"are of exact errors or checks that do not record it", n, x.Of))
+		case n > 0:
 			return undecided(fmt.Sprintf("none of the %d rows that the claim selects has a number "+
 				"there: their chains diverged, or do not record it", n))
+		case x.missing == 0:
+			return undecided("no rows that the claim selects: its profile has none, or exact " +
+				"errors are still to be computed")
 		}
 		return undecided("no rows yet that the claim selects")
 	}
@@ -281,10 +350,14 @@ func (x *evaluation) study() string {
 // has no stationary law at that step, and the orders of such a chain may still be known.
 func (x *evaluation) rows(where map[string][]any) *table.Table {
 	judged := x.Of == bench.RightColumn || x.ofDistance() == 1
+	unrun := bench.Selected
+	if x.users() { // who may select by what a chain yields, which is not known of these cells
+		unrun = bench.Unrun
+	}
+	x.missing += unrun(x.all.Where("missing", true), where).Len()
 	found := bench.Selected(x.all, where).Filter(func(r table.Row) bool {
 		switch {
 		case r.Get("missing").Truth():
-			x.missing++
 			return false
 		case x.Of == "":
 			return true
@@ -465,6 +538,9 @@ func (x *evaluation) each(one, many string, found []estimate) Finding {
 			f.Summary = fmt.Sprintf("%s has %s %s%s", e.name, one, e.text, x.Unit)
 		case v == NotDecided && f.Verdict == Confirmed:
 			why := cmp.Or(e.open, "the interval holds a limit")
+			if x.users() && e.open == "" && math.IsNaN(e.value) {
+				why = "its chain has no stationary law at that step"
+			}
 			f.Verdict, f.Summary = NotDecided, fmt.Sprintf("%s: %s: %s", e.name, e.text, why)
 		}
 	}
@@ -529,12 +605,26 @@ var (
 	exactColumns = []string{"record", "problem", "mass", "observable", "law", "budget"}
 )
 
+// userColumns tell the chains of users' studies apart, which may differ in any setting. Of chains
+// at one step thinning and burn-in follow from nothing.
+var userColumns = slices.DeleteFunc(bench.ColumnsOf(bench.Settings()...), func(c string) bool {
+	return slices.Contains([]string{"", "h", "split", "seed"}, c)
+})
+
+// apart are the columns that tell the chains of the case apart.
+func (x *evaluation) apart() []string {
+	if x.users() {
+		return userColumns
+	}
+	return chainColumns
+}
+
 // shared are the columns in which rows are equal that differ in what is compared alone,
 // and maybe in their step. Some settings follow from a compared one: other integrators
 // have other parameters, another batch size gives another K and, with all rows, another
 // scheme.
 func (x *evaluation) shared() (on []string) {
-	for _, column := range slices.Concat([]string{"split", "seed"}, chainColumns, exactColumns) {
+	for _, column := range slices.Concat([]string{"split", "seed"}, x.apart(), exactColumns) {
 		_, differs := x.Over[column]
 		follows := column == "parameters" && x.Over["integrator"] != nil ||
 			(column == "K" || column == "scheme") && x.Over["batch"] != nil ||
@@ -648,6 +738,7 @@ func (x *evaluation) count(name string, n int) {
 type quotient struct {
 	row, below table.Row
 	value      float64
+	pair       table.Pair
 }
 
 // quotients are those of the case's pairs.
@@ -657,7 +748,7 @@ func (x *evaluation) quotients() []quotient { return x.quotientsOf(x.pairs()) }
 func (x *evaluation) quotientsOf(pairs []table.Pair) (out []quotient) {
 	for _, p := range pairs {
 		if v := x.mean(p.Left) / x.mean(p.Right); v == v {
-			out = append(out, quotient{p.Left.Rows()[0], p.Right.Rows()[0], v})
+			out = append(out, quotient{p.Left.Rows()[0], p.Right.Rows()[0], v, p})
 		}
 	}
 	return out
@@ -672,11 +763,15 @@ func (x *evaluation) ratios() Finding {
 		var found []estimate
 		for _, q := range x.quotientsOf(pairs) {
 			name := fmt.Sprintf("%s of %s, %s", x.Of, x.what, nameOf(q.row))
-			found = append(found, x.certain(q.row, name, q.value))
+			found = append(found, x.bounded(x.certain(q.row, name, q.value), q.pair))
 		}
-		if len(found) == 0 {
-			return undecided("no two numbers above their resolution differ in what is compared " +
-				"alone")
+		switch {
+		case len(found) > 0:
+		case x.users() && pairs == nil:
+			return x.nothing()
+		default:
+			return x.withoutLaws(undecided("no two numbers above their resolution differ in what "+
+				"is compared alone"), pairs)
 		}
 		return x.withoutLaws(x.each("ratio", "ratios", found), pairs)
 	}
@@ -689,11 +784,50 @@ func (x *evaluation) ratios() Finding {
 	return x.interval()
 }
 
+// resolutions are the columns of what errors have to be above to be told from 0.
+var resolutions = map[string]string{
+	"error": "resolution", "relative_error": "relative_resolution",
+}
+
+// bounds are the numbers between which that of a row lies. Of an error that is not above its
+// resolution no more is known.
+func (x *evaluation) bounds(r table.Row) (low, high float64) {
+	v := x.number(r)
+	if of, ok := resolutions[x.Of]; ok && r.Number(x.Of) <= r.Number(of) {
+		return 0, r.Number(of)
+	}
+	return v, v
+}
+
+// bounded gives a user's ratio the interval of what is known of both sides: unresolved errors,
+// which may be of any size below their resolution, have no ratio of 0 or of infinity.
+func (x *evaluation) bounded(e estimate, p table.Pair) estimate {
+	if !x.users() {
+		return e
+	}
+	mean := func(t *table.Table) (low, high float64) {
+		low = t.Mean(func(r table.Row) float64 { low, _ := x.bounds(r); return low })
+		return low, t.Mean(func(r table.Row) float64 { _, high := x.bounds(r); return high })
+	}
+	left, most := mean(p.Left)
+	right, largest := mean(p.Right)
+	e.low, e.high = left/largest, most/right
+	switch {
+	case left < most && left == 0:
+		e.value, e.text = e.high, x.format(e.high)+" or less"
+	case right < largest && right == 0:
+		e.value, e.text = e.low, x.format(e.low)+" or more"
+	case e.low < e.high:
+		e.text = x.format(e.low) + " to " + x.format(e.high)
+	}
+	return e
+}
+
 // withoutLaws counts the pairs of exact errors in which a side has none, since its chain has no
-// stationary law at that step. A ratio is then infinite or 0 if it is one side, so that a user's
-// claim that the others confirm is left open.
+// stationary law at that step, or neither is above its resolution. A ratio is infinite or 0 if one
+// side alone has a law, so that a user's claim that the others confirm is left open.
 func (x *evaluation) withoutLaws(f Finding, pairs []table.Pair) Finding {
-	var one, both int
+	var one, both, zero int
 	for _, p := range pairs {
 		left, right := x.mean(p.Left), x.mean(p.Right)
 		switch {
@@ -701,6 +835,8 @@ func (x *evaluation) withoutLaws(f Finding, pairs []table.Pair) Finding {
 			both++
 		case left != left || right != right:
 			one++
+		case left == 0 && right == 0:
+			zero++
 		}
 	}
 	if !x.users() {
@@ -712,10 +848,10 @@ func (x *evaluation) withoutLaws(f Finding, pairs []table.Pair) Finding {
 	for _, of := range []struct {
 		n    int
 		what string
-	}{{one, "one side alone has"}, {both, "neither side has"}} {
+	}{{one, "one side alone has a stationary law"}, {both, "neither side has a stationary law"},
+		{zero, "neither side is above its resolution"}} {
 		if of.n > 0 {
-			f.Detail += fmt.Sprintf(" In %d pairs %s a stationary law: they have no ratio.", of.n,
-				of.what)
+			f.Detail += fmt.Sprintf(" In %d pairs %s: they have no ratio.", of.n, of.what)
 		}
 	}
 	return f

@@ -21,7 +21,7 @@ func madeUp() *table.Table {
 	for _, name := range strings.Fields(text) {
 		columns = append(columns, table.Column{Name: name, Kind: table.Text})
 	}
-	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd reference_error rmse error resolution budget value order at_least uncertainty checks_failed temperature localisation") {
+	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd reference_error rmse error resolution budget value order at_least uncertainty checks_failed temperature localisation thin burn_in coverage") {
 		columns = append(columns, table.Column{Name: name, Kind: table.Number})
 	}
 	for _, name := range strings.Fields("missing diverged pass") {
@@ -183,7 +183,7 @@ func TestStatisticsDecide(t *testing.T) {
 		{"three seeds", distance, seeds(2.1, 3), NotDecided, "on 3 seeds: want 4 or more"},
 		{"no counterpart", scores, alone, NotDecided, "no row that the claim selects has a counterpart that differs from it in integrator alone"},
 		{"pairs that all diverged", pairRatio, pairsOf(6, func(int) (left, right float64) { return math.Inf(1), math.Inf(1) }), NotDecided, "no pair has a number on both sides"},
-		{"nothing was run", mean, madeUp(), NotDecided, "no rows yet that the claim selects"},
+		{"nothing was run", mean, madeUp(), NotDecided, "no rows that the claim selects: its profile has none"},
 	} {
 		f := decideBy(c.claim, c.rows)
 		if f.Verdict != c.want || !strings.Contains(f.Summary, c.reason) {
@@ -692,7 +692,7 @@ func TestRowsWithoutTheNumberAreCounted(t *testing.T) {
 	rows := sixSets(1, 0.02)
 	chainRow(rows, "set9", 1, "slow", 0.1, 0.2, map[string]any{"rmse": math.NaN()})
 	f := decideBy(bench.DataClaim{ID: "mine", Statistic: bench.MeanStatistic, Of: "rmse", Between: limits(1.9, 2.1), Level: 0.99, Where: map[string][]any{"integrator": {"slow"}}}, rows)
-	if want := "1 rows whose chains did not diverge have no rmse, and are left out."; f.Verdict != Confirmed || !strings.Contains(f.Detail, want) {
+	if want := "1 rows without a chain that diverged have no rmse, and are left out."; f.Verdict != Confirmed || !strings.Contains(f.Detail, want) {
 		t.Errorf("%s, %q: want confirmed, %q", f.Verdict, f.Detail, want)
 	}
 }
@@ -713,6 +713,168 @@ func TestRowsWithoutACounterpartAreCounted(t *testing.T) {
 	}, rows)
 	if want := "5 of 10 rows have no counterpart at the same step and all else, and are left out."; f.Verdict != Confirmed || !strings.HasPrefix(f.Detail, want) {
 		t.Errorf("%s, %q: want confirmed, %q", f.Verdict, f.Detail, want)
+	}
+}
+
+// A user's ratios are of chains that differ in nothing but what is compared, and in their step: those
+// at other temperatures, from other starts, or of other thinning have no ratio, and no slope in common.
+func TestUsersRatiosAndSlopesAreOfChainsThatDifferInNothingElse(t *testing.T) {
+	more := map[string][2]any{
+		"temperature": {1, 4}, "localisation": {0, 10}, "start": {bench.AtTruth, "prior"}, "thin": {1, 125}, "burn_in": {0, 500}, "precision": {"float32", "float64"},
+	}
+	where, over := map[string][]any{"integrator": {"new"}}, map[string][]any{"integrator": {"old"}}
+	ratio := bench.DataClaim{ID: "mine", Statistic: bench.LogRatioStatistic, Of: "ks", Between: limits(1, inf), Level: 0.99, Where: where, Over: over}
+	slope := bench.DataClaim{ID: "mine", Statistic: bench.OrderStatistic, Of: "rmse", Between: limits(0.05, inf), Level: 0.99}
+	for column, values := range more {
+		apart, alike, slopes := madeUp(), madeUp(), madeUp()
+		for i := range 6 {
+			set, noise := fmt.Sprint("set", i), 0.01*float64(i%3)
+			for k, v := range values {
+				chainRow(apart, set, 1, []string{"new", "old"}[k], 0.1, 0.4-0.2*float64(k)+noise, map[string]any{column: v})
+				chainRow(alike, set, 1, "new", 0.1, 0.4+noise, map[string]any{column: v})
+				chainRow(alike, set, 1, "old", 0.1, 0.2, map[string]any{column: v})
+				// two steps of either value, which make one slope together
+				for j := range 2 {
+					chainRow(slopes, set, 1, "new", float64(1+2*k+j), 0.1, map[string]any{column: v, "rmse": 1 + float64(2*k+j) + noise})
+				}
+			}
+		}
+		if f := decideBy(ratio, apart); f.Verdict != NotDecided || !strings.Contains(f.Summary, "no row that the claim selects has a counterpart") {
+			t.Errorf("%s: chains that differ in it: %s, %s", column, f.Verdict, f.Summary)
+		}
+		if f := decideBy(ratio, alike); f.Verdict != Confirmed {
+			t.Errorf("%s: chains that do not: %s, %s", column, f.Verdict, f.Summary)
+		}
+		if column == "thin" || column == "burn_in" { // which follow from the step
+			continue
+		}
+		if f := decideBy(slope, slopes); f.Verdict != NotDecided || f.Summary != "no line has 3 steps or more with a number above 0" {
+			t.Errorf("%s: slopes of chains that differ in it: %s, %s", column, f.Verdict, f.Summary)
+		}
+	}
+	// What is compared may be such a column, and a line has one thinning where a step has several.
+	over["temperature"], where["temperature"] = []any{4.}, []any{1.}
+	delete(over, "integrator")
+	compared, thinned := madeUp(), madeUp()
+	for i := range 6 {
+		for k, temperature := range []float64{1, 4} {
+			chainRow(compared, fmt.Sprint("set", i), 1, "new", 0.1, 0.4-0.2*float64(k)+0.01*float64(i%3), map[string]any{"temperature": temperature})
+		}
+		for j, h := range []float64{0.1, 0.2, 0.4} {
+			chainRow(thinned, fmt.Sprint("set", i), 1, "new", h, 0.1, map[string]any{"thin": 10, "rmse": h * (1 + 0.01*float64(i%3*j))})
+			if i < 5 {
+				chainRow(thinned, fmt.Sprint("set", i), 1, "new", h, 0.1, map[string]any{"thin": 20 - j, "rmse": 9 - h})
+			}
+		}
+	}
+	if f := decideBy(ratio, compared); f.Verdict != Confirmed {
+		t.Errorf("over temperatures: %s, %s", f.Verdict, f.Summary)
+	}
+	slope.Between = limits(0.9, 1.1)
+	if f := decideBy(slope, thinned); f.Verdict != Confirmed || !strings.Contains(f.Detail, "15 of 21 lines have fewer than 3 steps with a number above 0, and are left out.") {
+		t.Errorf("slopes of several thinnings: %s, %s, %s", f.Verdict, f.Summary, f.Detail)
+	}
+}
+
+// Cells without a result may turn out to have whatever a user's claim selects chains by that have
+// run; they have the settings that it selects, or not.
+func TestMissingCellsMayBeWhatAClaimSelectsByResults(t *testing.T) {
+	rows := sixSets(1, 0.02)
+	mean := bench.DataClaim{ID: "mine", Statistic: bench.MeanStatistic, Of: "rmse", Between: limits(1.9, 2.1), Level: 0.99,
+		Where: map[string][]any{"integrator": {"slow"}, "diverged": {false}}}
+	missing := func(integrator string) {
+		rows.Add(nil, map[string]any{"record": bench.CellRecord, "dataset": "set1", "integrator": integrator, "missing": true})
+	}
+	missing("fast")
+	if f := decideBy(mean, rows); f.Verdict != Confirmed {
+		t.Errorf("a cell of another integrator is missing: %s, %s", f.Verdict, f.Summary)
+	}
+	missing("slow")
+	if f := decideBy(mean, rows); f.Verdict != NotDecided || !strings.HasSuffix(f.Summary, "; 1 cells are still to be run") {
+		t.Errorf("one that the claim may select is missing: %s, %s", f.Verdict, f.Summary)
+	}
+}
+
+// A user's claim on distances is not decided by chains that left the posterior, which are counted;
+// what it says of their test errors stands.
+func TestChainsThatLeftThePosteriorDecideNoDistances(t *testing.T) {
+	for what, c := range map[string]struct {
+		of   string
+		more map[string]any // of one chain
+		want Verdict
+	}{
+		"near":                    {"ks", map[string]any{"rmse": 19.}, Confirmed},
+		"far":                     {"ks", map[string]any{"rmse": 21.}, NotDecided},
+		"far, of errors":          {"coverage", map[string]any{"rmse": 21., "coverage": 0.401}, Confirmed},
+		"far, diverged":           {"ks", map[string]any{"rmse": 21., "diverged": true}, Confirmed},
+		"squares that overflowed": {"ks", map[string]any{"rmse": math.NaN(), "coverage": 0.4}, NotDecided},
+		"no scores":               {"ks", map[string]any{"rmse": math.NaN(), "coverage": math.NaN()}, Confirmed},
+	} {
+		rows := madeUp()
+		for i := range 6 {
+			for seed := range 3 {
+				more := map[string]any{"rmse": 2., "coverage": 0.4 + 0.001*float64(i%3)}
+				if i == 0 && seed == 0 {
+					more = c.more
+				}
+				chainRow(rows, fmt.Sprint("set", i), seed, "slow", 0.1, 0.2+0.001*float64(i%3), more)
+			}
+		}
+		f := decideBy(bench.DataClaim{ID: "mine", Statistic: bench.MeanStatistic, Of: c.of, Between: limits(0, 0.5), Level: 0.99}, rows)
+		named := strings.Contains(f.Detail, "1 chains left the posterior without diverging (RMSE above 10 times the median of their data set)")
+		if f.Verdict != c.want || named != (c.want == NotDecided) {
+			t.Errorf("%s: %s, %s, %s: want %s", what, f.Verdict, f.Summary, f.Detail, c.want)
+		}
+	}
+}
+
+// Of a user's ratio whose sides are not both above their resolution, an interval is known: it decides
+// where it lies within the limits, or without.
+func TestARatioToWhatIsNotResolvedIsABound(t *testing.T) {
+	for _, c := range []struct {
+		above, below, low, high float64
+		want                    Verdict
+		says                    string
+	}{
+		{5e-13, 1e-11, 0, 0.2, Confirmed, "ratio 0.1"},
+		{5e-13, 1e-11, 0, 0.05, NotDecided, "0.1 or less: the interval holds a limit"},
+		{5e-13, 1e-11, 0.2, 1, Refuted, "0.1 or less"},
+		{1e-11, 5e-13, 5, math.Inf(1), Confirmed, "ratio 10"},
+		{1e-11, 5e-13, 0, 20, NotDecided, "10 or more: the interval holds a limit"},
+		{1e-11, 5e-13, 0, 5, Refuted, "10 or more"},
+		{5e-13, 5e-13, 0, 5, NotDecided, "no two numbers above their resolution"},
+		{math.NaN(), math.NaN(), 0, 5, NotDecided, "no two numbers"},
+		{2e-12, 1e-12, 0, 5, NotDecided, "2 or more"}, // 1e-12 is the resolution
+		{0.2, 0.1, 1.9, 2.1, Confirmed, "ratio 2"},
+	} {
+		rows := madeUp()
+		exactRow(rows, "fast", 2, math.NaN(), c.above, certify.Confirmed)
+		exactRow(rows, "slow", 2, math.NaN(), c.below, certify.Confirmed)
+		f := decideBy(bench.DataClaim{ID: "mine", Statistic: bench.RatioStatistic, Of: "error", Between: limits(c.low, c.high), Level: 0.99,
+			Where: map[string][]any{"integrator": {"fast"}}, Over: map[string][]any{"integrator": {"slow"}}}, rows)
+		if f.Verdict != c.want || !strings.Contains(f.Summary, c.says) {
+			t.Errorf("%g over %g in [%g, %g]: %s, %s: want %s, %q", c.above, c.below, c.low, c.high, f.Verdict, f.Summary, c.want, c.says)
+		}
+	}
+}
+
+// Where nothing decides a user's claim, the reason is what is the case.
+func TestReasonsAreWhatIsTheCase(t *testing.T) {
+	rows := madeUp()
+	exactRow(rows, "fast", 2, math.NaN(), math.NaN(), certify.Confirmed)
+	exactRow(rows, "slow", 2, math.NaN(), 0.1, certify.Confirmed)
+	fast := map[string][]any{"integrator": {"fast"}}
+	for want, c := range map[string]bench.DataClaim{
+		"its chain has no stationary law at that step":                                     {Statistic: bench.MeanStatistic, Of: "error", Where: fast},
+		"none of the 1 rows that the claim selects has diverged: they are of exact errors": {Statistic: bench.ShareStatistic, Of: "diverged", Where: fast},
+		"no row that the claim selects has a counterpart":                                  {Statistic: bench.RatioStatistic, Of: "error", Where: fast, Over: map[string][]any{"integrator": {"mt3"}}},
+		"no two numbers above their resolution":                                            {Statistic: bench.RatioStatistic, Of: "error", Where: fast, Over: map[string][]any{"integrator": {"slow"}}},
+		"no rows that the claim selects: its profile has none":                             {Statistic: bench.MeanStatistic, Of: "error", Where: map[string][]any{"h": {7.}}},
+	} {
+		c.ID, c.Level, c.Between = "mine", 0.99, limits(0, 1)
+		if f := decideBy(c, rows); f.Verdict != NotDecided || !strings.Contains(f.Summary, want) {
+			t.Errorf("%s: %q: want %q", f.Verdict, f.Summary, want)
+		}
 	}
 }
 
