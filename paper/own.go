@@ -19,10 +19,28 @@ func Own(plans []bench.Plan, results bench.Results) (decisions []Decision) {
 		}
 		rows := results.Table([]bench.Plan{p})
 		for _, c := range p.Claims {
-			decisions = append(decisions, Decide([]Claim{ownClaim(p, c)}, rows)...)
+			d := Decide([]Claim{ownClaim(p, c)}, rows)[0]
+			d.withoutSets(p.LeftOut, c.Where["dataset"])
+			decisions = append(decisions, d)
 		}
 	}
 	return decisions
+}
+
+// withoutSets says which data sets the run left out, and leaves a claim that reads chains open unless
+// it names its own sets, and none of these: it says something of all sets of the study.
+func (d *Decision) withoutSets(left []string, named []any) {
+	reads := d.Finding.older+d.fresh > 0 || d.Read == 0
+	of := func(set string) bool { return slices.Contains(named, any(set)) }
+	if !reads || left == nil || named != nil && !slices.ContainsFunc(left, of) {
+		return
+	}
+	list := strings.Join(left, ", ")
+	d.Detail = strings.TrimSpace(d.Detail + " Data sets left out: " + list + ".")
+	if d.Verdict != NotDecided {
+		d.Verdict = NotDecided
+		d.Summary += "; the run left out " + list
+	}
 }
 
 // ownClaim is a claim of a study as pages show it: its test is put into words. It has one

@@ -582,6 +582,41 @@ func TestAUsersClaimMayHaveTheIDOfABuiltInOne(t *testing.T) {
 	}
 }
 
+// A run on some of a study's data sets decides what is claimed of these, and no claim on all.
+func TestWhatARunLeftOutIsNotDecided(t *testing.T) {
+	for _, c := range []struct {
+		left  []string
+		named []any
+		of    string
+		want  Verdict
+	}{
+		{nil, nil, "ks", Confirmed},
+		{[]string{"boston", "yacht"}, nil, "ks", NotDecided},
+		{[]string{"boston", "yacht"}, []any{"set0", "set1", "set2", "set3"}, "ks", Confirmed},
+		{[]string{"boston", "yacht"}, []any{"set0", "set1", "set2", "set3", "yacht"}, "ks", NotDecided},
+		{[]string{"boston", "yacht"}, nil, "error", Confirmed}, // of no data set
+	} {
+		m := newMemory()
+		p := bench.Plan{Study: bench.Study{ID: "mine", Origin: "0123456789abcdef", LeftOut: c.left}}
+		for i := range 5 {
+			cell := bench.Cell{Dataset: fmt.Sprint("set", i), Batches: 1}
+			m.putResult(&p, bench.Result{Cell: cell, KS: 0.5 + 0.001*float64(i%3), KSSelfSD: 0.01})
+		}
+		m.exact["x"] = []certify.Row{fittedRow("x", "mt3", "full", covariance, 1, 0.5)}
+		m.exact["x"][0].Observables[0].Resolution = []certify.Number{0}
+		p.Exact = []bench.ExactJob{{Key: "x"}}
+		claim := bench.DataClaim{ID: "c", Statistic: bench.MeanStatistic, Of: c.of, Between: limits(0, 0.6), Level: 0.99}
+		if c.named != nil {
+			claim.Where = map[string][]any{"dataset": c.named}
+		}
+		p.Claims = []bench.DataClaim{claim}
+		d := Own([]bench.Plan{p}, bench.Results{Store: m})[0]
+		if said := strings.HasSuffix(d.Detail, "Data sets left out: boston, yacht."); d.Verdict != c.want || said != (c.want == NotDecided) {
+			t.Errorf("%s of %v without %v: %s, %q, %q: want %s", c.of, c.named, c.left, d.Verdict, d.Summary, d.Detail, c.want)
+		}
+	}
+}
+
 // The ratio of distances is that of each pair, by its logarithm, to the geometric mean of
 // those that it divides by, where all of these are there; at the largest step of a line
 // at which both chains stayed finite, if that is asked for.
