@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"hambench/chain"
 	"hambench/integrators"
@@ -88,6 +89,20 @@ type Cell struct {
 	// More holds the settings without a field of their own that differ from their
 	// defaults, by name: float64 or string. They come last in the JSON.
 	More map[string]any `json:"-"`
+}
+
+// Schedule says how the chain is thinned and burnt in, "" as usual: by the paper's times, from which
+// both follow at any step.
+func (c Cell) Schedule() string {
+	var parts []string
+	usual := chain.PaperPlan(c.Step, c.Samples)
+	if c.Thin != usual.Thin {
+		parts = append(parts, fmt.Sprint("thinning ", c.Thin))
+	}
+	if c.BurnIn != usual.BurnIn {
+		parts = append(parts, fmt.Sprint("burn-in ", c.BurnIn))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // omitPlain is the name of an estimator in canonical JSON, which leaves plain out.

@@ -11,6 +11,7 @@ import (
 	"hambench/certify"
 	"hambench/figures"
 	"hambench/integrators"
+	"hambench/internal/distinct"
 )
 
 // Matrix shows rows of a table grouped in two ways, such as the orders on one problem by sampler
@@ -90,10 +91,11 @@ func (p Cheapest) Text() string {
 func counted(r table.Row) bool { return !bench.HasOwnData(r) }
 
 // newRankings ranks integrators by what they cost, per data set, until a chain was where right
-// ones are, from the rows of cells, each once. There is a ranking for each friction at which
-// several integrators ran: one with its best of five frictions is not compared with one at a
-// single friction. Controls from other starts are not ranked, nor models with data of their own,
-// over whose rows no passes are counted.
+// ones are, from the rows of cells, each once. There is a ranking for each friction and each other
+// term, such as the number of samples, on which several integrators ran: one with its best of five
+// frictions is not compared with one at a single friction. Models and precisions of one data set
+// have columns of their own. Controls from other starts are not ranked, nor models with data of
+// their own, over whose rows no passes are counted.
 func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	judged := cells.Where("observe", string(bench.Distance)).Where("start", bench.AtTruth).
 		Filter(counted)
@@ -103,14 +105,62 @@ func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	}
 	// An integrator with parameters of its own has a row of its own.
 	rows := axis{bench.ColumnsOf(integrator...), integrator[0].Plain}
-	sets := axis{[]string{"dataset"}, func(r table.Row) string { return r.Text("dataset") }}
-	for _, g := range judged.Sort("friction").GroupBy("friction") {
-		m := newMatrix(g.Get("friction").String(), g.Table, rows, sets, cheapest)
+	for _, g := range onTerms(judged) {
+		m := newMatrix(g.title, g.Table, rows, setsOf(g.Table), cheapest)
 		slices.SortStableFunc(m.Rows, func(a, b Line[Cheapest]) int {
 			return cmp.Compare(reached(a.Places), reached(b.Places))
 		})
 		if len(m.Rows) > 1 {
 			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// setsOf are the columns of a ranking: data sets, with what else several columns of one differ in.
+func setsOf(t *table.Table) axis {
+	of := table.ByKey(t.GroupBy("dataset"))
+	return axis{[]string{"dataset", "model", "precision"}, func(r table.Row) string {
+		name := r.Text("dataset")
+		for _, column := range []string{"model", "precision"} {
+			if of[r.Key("dataset")].Varies(column) {
+				name += ", " + r.Text(column)
+			}
+		}
+		return name
+	}}
+}
+
+// terms are rows that are on equal terms: their chains have one friction, target and number of
+// samples, and are thinned alike.
+type terms struct {
+	title string // the friction, and what else differs between terms
+	*table.Table
+}
+
+// onTerms groups cells by their terms, in the order of their frictions.
+func onTerms(cells *table.Table) (out []terms) {
+	// Thinning and burn-in follow from the step unless they are stated.
+	schedule := func(r table.Row) string { return r.Source.(bench.Result).Cell.Schedule() }
+	several := len(distinct.Of(cells.Rows(), schedule)) > 1
+	for _, g := range cells.Sort("friction", "samples").GroupBy("friction", "samples",
+		"temperature", "localisation") {
+		title := g.Get("friction").String()
+		for _, s := range bench.Settings() {
+			column := s.Column == "samples" || s.Column == "temperature" ||
+				s.Column == "localisation"
+			if column && cells.Varies(s.Column) {
+				title += ", " + s.Text(g.Rows()[0])
+			}
+		}
+		for _, of := range distinct.Of(g.Rows(), schedule) {
+			name := title
+			if several && of != "" {
+				name += ", " + of
+			}
+			out = append(out, terms{name, g.Filter(func(r table.Row) bool {
+				return schedule(r) == of
+			})})
 		}
 	}
 	return out

@@ -221,6 +221,47 @@ func TestIntegratorsAreRankedAtOneFriction(t *testing.T) {
 	}
 }
 
+// Chains of few samples, at another temperature, or of a thinning that is stated are ranked among
+// their like, and models and precisions of one data set have columns of their own.
+func TestIntegratorsAreRankedOnEqualTerms(t *testing.T) {
+	usual := bench.Cell{Observe: bench.Distance, Dataset: "boston", Friction: 5, Batches: 1, BatchSize: bench.Full, Step: 0.05, Samples: 200, Thin: 50, BurnIn: 200, Precision: "float32"}
+	for what, c := range map[string]struct {
+		change func(c *bench.Cell)
+		want   []string
+	}{
+		"none":        {func(*bench.Cell) {}, []string{"5 leapfrog boston", "5 mt3 boston"}},
+		"samples":     {func(c *bench.Cell) { c.Samples = 5 }, nil},
+		"temperature": {func(c *bench.Cell) { c.More = map[string]any{"temperature": 4.} }, nil},
+		"thinning":    {func(c *bench.Cell) { c.Thin = 1 }, nil},
+		"burn-in":     {func(c *bench.Cell) { c.BurnIn = 0 }, nil},
+		"all samples": {func(c *bench.Cell) { c.Samples, c.Integrator = 5, c.Integrator+"-short" },
+			[]string{"5, samples = 200 leapfrog boston", "5, samples = 200 mt3 boston", "5, samples = 5 leapfrog-short boston", "5, samples = 5 mt3-short boston"}},
+		"model":     {func(c *bench.Cell) { c.Model = "bnn:400" }, []string{"5 leapfrog boston, ", "5 leapfrog boston, bnn:400", "5 mt3 boston, ", "5 mt3 boston, bnn:400"}},
+		"precision": {func(c *bench.Cell) { c.Precision = "float64" }, []string{"5 leapfrog boston, float32", "5 leapfrog boston, float64", "5 mt3 boston, float32", "5 mt3 boston, float64"}},
+	} {
+		var plan bench.Plan
+		m := make(memory)
+		put := func(cell bench.Cell) {
+			plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
+			m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1, KSSelf: 0.1, KSSelfSD: 0.01, Gradients: 100})
+		}
+		for i, name := range []string{"leapfrog", "mt3"} {
+			cell := usual
+			cell.Integrator = name
+			if what == "all samples" {
+				put(cell)
+			}
+			if i > 0 || what == "all samples" {
+				c.change(&cell)
+			}
+			put(cell)
+		}
+		if got := slices.Sorted(maps.Keys(places(newRankings(chains(bench.Results{Store: m}.Table([]bench.Plan{plan})))))); !slices.Equal(got, c.want) {
+			t.Errorf("%s: ranked %q, want %q", what, got, c.want)
+		}
+	}
+}
+
 // A reference of one model of a data set that fails a check says nothing of another model's.
 func TestFailedReferencesNameTheirModel(t *testing.T) {
 	var plan bench.Plan
@@ -349,9 +390,9 @@ func TestRankingWithoutComparisonsSaysWhatWasRun(t *testing.T) {
 	const ownData = "the distance of a model with data of its own"
 	for want, observe := range map[string][]bench.Observable{
 		"No chain has been run yet.": {bench.Density},
-		"Nothing to rank: of 1 chain that was run, 0 are judged by the distance to the posterior on a data set, and at no friction those of several integrators.":  {bench.Density, bench.Path},
-		"Nothing to rank: of 2 chains that were run, 1 is judged by the distance to the posterior on a data set, and at no friction those of several integrators.": {bench.Histogram, bench.Distance},
-		"of 3 chains that were run, 1 is judged by the distance to the posterior on a data set":                                                                    {bench.Path, ownData, bench.Distance},
+		"Nothing to rank: of 1 chain that was run, 0 are judged by the distance to the posterior on a data set, and nowhere those of several integrators at one friction and number of samples.":  {bench.Density, bench.Path},
+		"Nothing to rank: of 2 chains that were run, 1 is judged by the distance to the posterior on a data set, and nowhere those of several integrators at one friction and number of samples.": {bench.Histogram, bench.Distance},
+		"of 3 chains that were run, 1 is judged by the distance to the posterior on a data set":                                                                                                   {bench.Path, ownData, bench.Distance},
 	} {
 		var plan bench.Plan
 		m := make(memory)
