@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"hambench/bench/table"
+	"hambench/chain/minibatch"
+	"hambench/integrators"
 	"hambench/internal/distinct"
 	"hambench/usage"
 )
@@ -177,10 +179,13 @@ func (f *File) readClaims(s section) {
 		if !studyID.MatchString(c.ID) { // it is part of names of files, and of an anchor
 			s.at("id").fail(fmt.Errorf("is %q: want ASCII letters, digits, - and _", c.ID))
 		}
-		if len(between) != 2 || !(between[0] <= between[1]) {
+		switch {
+		case len(between) != 2 || !(between[0] <= between[1]):
 			s.at("between").fail(errors.New(
 				"want two numbers, [low, high]; -inf and inf are open ends"))
-		} else {
+		case math.IsInf(between[0], -1) && math.IsInf(between[1], 1):
+			s.at("between").fail(errors.New("holds every number: want one end that does not"))
+		default:
 			c.Between = [2]Real{Real(between[0]), Real(between[1])}
 		}
 		if !(c.Level >= 0.5 && c.Level < 1) {
@@ -218,6 +223,9 @@ func (f *File) completeClaims(s section) {
 		case ratio && len(c.Over) == 0:
 			c.fail(errors.New("a ratio has no over: want over = {column = value, …}, " +
 				"what it divides by"))
+		case c.Over["h"] != nil || c.Over["relative"] != nil:
+			c.at("over").fail(errors.New("has the step: a ratio is of rows at one step: want " +
+				"another column"))
 		case ratio && overlap(c.Where, c.Over):
 			c.at("over").fail(errors.New("selects rows that where selects, too, which would be " +
 				"divided by themselves: want other values in where"))
@@ -282,16 +290,23 @@ func (c *placedClaim) readOf(rows *table.Table) error {
 	case name == RightColumn:
 		kind, err = table.Truth, nil
 	}
+	in := func(columns []table.Column) bool {
+		return slices.ContainsFunc(columns, func(o table.Column) bool { return o.Name == c.Of })
+	}
 	switch share := c.Statistic == ShareStatistic; {
 	case err != nil:
 		return err
-	case slices.ContainsFunc(declared, func(s Setting) bool { return s.Column == c.Of }):
+	case slices.ContainsFunc(declared, func(s Setting) bool { return s.Column == c.Of }) ||
+		in(jobColumns) || in(originColumns):
 		return fmt.Errorf("is %q: a setting is what a chain was told, no result", name)
 	case share && kind != table.Truth:
 		return fmt.Errorf("is %q: a share is of a column that is true or false: diverged, %s "+
 			"or pass", name, RightColumn)
 	case !share && kind != table.Number:
 		return fmt.Errorf("is %q: want a column of numbers", name)
+	case c.Statistic == OrderStatistic && c.Of != "error" && (in(exactColumns) || in(checkColumns)):
+		return fmt.Errorf("is %q: of what is exact the order of error alone is known: want that, "+
+			"or what chains yield", name)
 	}
 	return nil
 }
@@ -334,6 +349,9 @@ func (c *placedClaim) readRows(key string, rows *table.Table,
 				e = fmt.Errorf("no row of the study has %v: want one of %s", v,
 					strings.ReplaceAll(fmt.Sprint(at), "+Inf", infinite))
 			}
+			if e == nil && slices.Contains(out[column], v) {
+				e = fmt.Errorf("%v stands twice", v)
+			}
 			err = cmp.Or(err, e)
 			out[column] = append(out[column], v)
 		}
@@ -374,8 +392,15 @@ func tableValue(v any) table.Value {
 	return table.Of(v)
 }
 
-// stated are the values that the jobs of plans have in the columns that jobs fill.
-// Of other columns, such as observable, the values are known when the jobs have run.
+// observables are what exact errors may be of. Powers of auxiliary variables have their names.
+var exactObservables = []string{
+	"theta", "theta.mean", "theta.cov", "joint.cov", "step.mean", "step.cov", "theta^1", "theta^2",
+	"cos(theta)", "tanh(theta)", "r^2", "theta1^2", "theta1^2*theta2^2", "cos(theta1)",
+}
+
+// stated are the values that the jobs of plans have in the columns that jobs fill, and those that
+// results may have where these are few words. Of other columns the values are known when the jobs
+// have run.
 // The steps of exact jobs that search for their own are not known either; then no value of h
 // is refused.
 func stated(plans []Plan) map[string][]table.Value {
@@ -404,9 +429,21 @@ func stated(plans []Plan) map[string][]table.Value {
 			}
 		}
 	}
+	for _, r := range minibatch.Regimes {
+		add(map[string]any{"regime": string(r)})
+	}
+	for _, name := range exactObservables {
+		add(map[string]any{"observable": name})
+	}
 	for _, p := range plans {
-		if slices.ContainsFunc(p.Exact, ExactJob.findsSteps) {
-			delete(values, "h")
+		for _, j := range p.Exact {
+			if j.findsSteps() {
+				delete(values, "h")
+			}
+			m, err := integrators.Builtin().Lookup(j.Exact.Integrator)
+			if err != nil || m.Variables != nil { // which have names of their own
+				delete(values, "observable")
+			}
 		}
 	}
 	return values

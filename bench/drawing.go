@@ -99,8 +99,12 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	for _, j := range jobs {
 		c := j.Cell
 		if kind.observes != nil && !slices.Contains(kind.observes, c.Observe) {
-			return fmt.Errorf("shows cells that observe %s, and one of these observes %s: want "+
-				"another kind or y", join(kind.observes), c.Observe)
+			want := "want another kind or y"
+			if value := c.Observe.recording().value; value != "" {
+				want = fmt.Sprintf("state [figure] with y = %q", value)
+			}
+			return fmt.Errorf("shows cells that observe %s, and one of these observes %s: %s",
+				join(kind.observes), c.Observe, want)
 		}
 		// A density has no friction: it lies beneath the paths of all.
 		if kind.free == nil || c.Observe == Density {

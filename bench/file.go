@@ -473,11 +473,23 @@ func (f *File) readDrawing(s section) {
 		names("rows", &t.Rows, axes), names("columns", &t.Columns, axes),
 		names("values", &t.Values, values), key{name: "note", to: &t.Note},
 	)
+	// A setting on two axes would leave all places but a diagonal empty.
+	apart(figure, "panels, lines and x", slices.Concat(g.Panels, g.Lines, []string{g.X}))
+	apart(table, "rows and columns", slices.Concat(t.Rows, t.Columns))
 	if len(figure.values) > 0 {
 		f.figure, f.shown[0] = &g, figure.place
 	}
 	if len(table.values) > 0 {
 		f.table, f.shown[1] = &t, table.place
+	}
+}
+
+// apart refuses a table that states a setting in several of some lists.
+func apart(s section, lists string, names []string) {
+	for i, name := range names {
+		if name != "" && slices.Contains(names[:i], name) {
+			s.fail(fmt.Errorf("%q stands in several of %s: want it in one", name, lists))
+		}
 	}
 }
 

@@ -20,6 +20,9 @@ const (
 	BetweenRegime Regime = "between"
 )
 
+// Regimes are all of them.
+var Regimes = []Regime{OrdersRegime, BetweenRegime, HeatRegime}
+
 // Bounds of the regimes, in lengths of an epoch beside what a chain remembers. At the second,
 // random orders leave about a third or more of the heat of independent batches: where these differ
 // by constant forces, 0.36 at C = ω to 0.56 at C ≪ ω (HeatLeft).

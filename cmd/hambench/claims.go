@@ -32,7 +32,8 @@ frozen on a day that is stated; a verdict on results from that day or before say
 so. JSON has the query, the limits and both ratios of each.
 
 With the FILE of a study, the claims that it states ([[claim]], docs/studies.md)
-are decided by what its run left in the store; nothing is computed.`,
+are decided by what its run left in the store; nothing is computed. The run is that of
+the file as it is, unless --profile names one of its profiles.`,
 		Args:    cobra.MaximumNArgs(1),
 		Example: "hambench claims --format markdown",
 		RunE: func(c *cobra.Command, args []string) error {

@@ -67,6 +67,16 @@ between   = [1.7, 2.3]
 		{"of        = \"error\"", "of        = \"step\"", `claim.0.of: is "step": a setting is what a chain was told, no result`},
 		{"\"order\"", "\"ratio\"\nover = { scheme = \"reshuffle\" }", `claim.0.over: selects rows that where selects, too, which would be divided by themselves`},
 		{`"order"`, `"distance"`, `a distance has no from`},
+		{"\"order\"", "\"ratio\"\nover = { integrator = [\"lietrotter\", \"lietrotter\"] }", `claim.0.over.integrator: lietrotter stands twice`},
+		{"\"order\"", "\"ratio\"\nwhere = { step = 0.1 }\nover = { step = 0.2 }", `claim.0.over: has the step: a ratio is of rows at one step: want another column`},
+		{"\"order\"", "\"ratio\"\nwhere = { relative = 1 }\nover = { relative = 0.5 }", `claim.0.over: has the step`},
+		{`"error"`, `"constant"`, `claim.0.of: is "constant": of what is exact the order of error alone is known`},
+		{`"error"`, `"value"`, `claim.0.of: is "value": of what is exact the order of error alone is known`},
+		{"\"order\"\nof        = \"error\"", "\"mean\"\nof        = \"relative\"", `claim.0.of: is "relative": a setting is what a chain was told`},
+		{"\"order\"\nof        = \"error\"", "\"share\"\nof        = \"missing\"", `claim.0.of: is "missing": a setting is what a chain was told`},
+		{`[1.7, 2.3]`, `[-inf, inf]`, `claim.0.between: holds every number: want one end that does not`},
+		{`[1.7, 2.3]`, "[1.7, 2.3]\nwhere = { regime = \"heta\" }", `claim.0.where.regime: no row of the study has heta: want one of [orders between heat]`},
+		{`[1.7, 2.3]`, "[1.7, 2.3]\nwhere = { observable = \"theta.var\" }", `claim.0.where.observable: no row of the study has theta.var: want one of [theta theta.mean theta.cov`},
 		{`"order"`, `"share"`, `a share is of a column that is true or false`},
 		{`id        = "one"`, ``, `claim.0: has no id`},
 		{`text      = "It has order 2."`, `claims = 2`, `claim.0.claims: unknown key "claims"`},
@@ -132,6 +142,42 @@ between   = [1.7, 2.3]
 		if code != exitOK || step.which == "" && said != 0 || step.which != "" && (said != 1 || !strings.Contains(stderr, fmt.Sprintf(other, step.which))) {
 			t.Errorf("%s %s: exit code %d, %s: want %q", step.command, step.file, code, stderr, step.which)
 		}
+	}
+}
+
+// A run on some data sets leaves claims on all of them open, and says which are missing; data sets
+// that are one file are named.
+func TestClaimsSayWhatTheirDataSetsAre(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	inFolder(t, map[string]string{"own.csv": ownCSV, "mine.toml": `[data.a]
+file = "own.csv"
+noise = 0.1
+[data.b]
+file = "own.csv"
+noise = 0.1
+[vary]
+data = ["a", "b", "linear"]
+seed = [1, 2, 3, 4, 5, 6]
+[fix]
+model = "linear"
+integrator = "leapfrog"
+step = 0.02
+samples = 5
+[[claim]]
+id = "far"
+text = "Chains of five samples have a distance."
+statistic = "mean"
+of = "distance"
+between = [0, 1]
+`})
+	const note = "hambench: data sets a, b have the same contents: they are no replicates of one another\n"
+	code, stdout, stderr := call(t, "run", "mine.toml", "--out", "out", "--datasets", "linear")
+	if code != exitOK || !strings.Contains(stdout, "claim far: not decided") || strings.Count(stderr, note) != 1 {
+		t.Errorf("run: exit code %d, %s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = call(t, "claims", "mine.toml", "--out", "out")
+	if code != exitOK || !strings.Contains(stdout, "6 seeds; the run left out a, b") || !strings.Contains(stdout, "Data sets left out: a, b.") || strings.Count(stderr, note) != 1 {
+		t.Errorf("claims: exit code %d, %s%s", code, stdout, stderr)
 	}
 }
 

@@ -23,7 +23,7 @@ func exportCommand() *cobra.Command {
 		Long: `Only the cells of the profile's runs are written; a cell that two studies share
 has a row in each. friction is inf for full momentum refreshment, batch is 0 for
 the full batch and empty where only the model knows the number of rows, and ks is 0
-where observe is coupled, density or path. Test scores and diagnostics follow, empty
+where observe is coupled, density, learning or path. Test scores and diagnostics follow, empty
 where a cell has none. In JSON, infinite and empty are null, and scores are in an
 object of their own. The number of cells without a result goes to standard error.`,
 		Example: "hambench export --only toy --format csv",

@@ -30,7 +30,7 @@ samples = 4
 		"there are runs of two\n": "paths",
 	} {
 		code, _, stderr := call(t, "export", "--out", "out", "--profile", "quick", "--only", only)
-		if code != exitUsage || !strings.HasPrefix(stderr, "hambench: no run of "+only+" on all in ") || !strings.HasSuffix(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		if code != exitUsage || !strings.HasPrefix(stderr, "hambench: no run of "+only+" in ") || !strings.HasSuffix(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("exit code %d, %s: want 2 and %q", code, stderr, want)
 		}
 	}

@@ -100,12 +100,11 @@ func (f *selection) check() error {
 	case f.out == "":
 		return usage.Errorf("--out is empty: want a folder")
 	case f.asked.Splits < 0 || f.asked.Splits > 1000: // as in files
-		return usage.Errorf("--splits %d: want 1 to 1000, or 0 for the profile's", f.asked.Splits)
+		return usage.Errorf("--splits %d: want 1 to 1000", f.asked.Splits)
 	case f.asked.Samples < 0 || f.asked.Samples > 1e6:
-		return usage.Errorf("--samples %d: want 1 to 1000000, or 0 for the profile's",
-			f.asked.Samples)
+		return usage.Errorf("--samples %d: want 1 to 1000000", f.asked.Samples)
 	case f.asked.Repeat < 0 || f.asked.Repeat > 1000:
-		return usage.Errorf("--repeat %d: want 1 to 1000, or 0 for the study's own", f.asked.Repeat)
+		return usage.Errorf("--repeat %d: want 1 to 1000", f.asked.Repeat)
 	case f.asked.SeedFrom > 1<<61: // cells take seeds up to 2^62
 		return usage.Errorf("--seed-from %d: want 1 to 2^61", f.asked.SeedFrom)
 	case f.timeout <= 0:

@@ -10,6 +10,7 @@ import (
 
 	"hambench/bench"
 	"hambench/internal/table"
+	"hambench/models/datasets"
 	"hambench/oracle"
 )
 
@@ -70,7 +71,25 @@ func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
 	if !c.Flags().Changed("profile") {
 		f.asked.Name = ""
 	}
+	f.noteCopies(f.study.Data)
 	return nil
+}
+
+// noteCopies says on stderr which data sets of a study have the same file and target: intervals take
+// data sets for replicates of one another.
+func (f *selection) noteCopies(sets datasets.Registry) {
+	names := make(map[[2]string][]string)
+	contents := func(d datasets.Dataset) [2]string { return [2]string{d.Digest, d.Target} }
+	for _, d := range sets {
+		names[contents(d)] = append(names[contents(d)], d.Name)
+	}
+	for _, d := range sets {
+		of := names[contents(d)] // only the user's own have a digest
+		if d.Digest != "" && len(of) > 1 && of[0] == d.Name {
+			fmt.Fprintf(f.stderr, "hambench: data sets %s have the same contents: they are no "+
+				"replicates of one another\n", strings.Join(of, ", "))
+		}
+	}
 }
 
 // noteOther says on stderr if the last run of a study, among the plans that a store has of its

@@ -302,11 +302,11 @@ func (f *selection) stored() ([]bench.Plan, error) {
 		}
 		return nil, usage.Errorf("no run of profile %s in %s: %s", label, f.Store.Dir(), instead)
 	}
-	of, err := bench.Plans(f.Store, f.label())
+	plans, err := bench.Plans(f.Store, f.label())
 	if err != nil {
 		return nil, err
 	}
-	chosen, there := f.choose(of)
+	chosen, there := f.choose(plans)
 	if len(chosen) > 0 {
 		return chosen, nil
 	}
@@ -317,8 +317,11 @@ func (f *selection) stored() ([]bench.Plan, error) {
 			func(p bench.Plan) string { return p.Profile }), "; ") + ": give --profile and, of " +
 			"what such a run changed, --splits, --samples, --repeat, --seed-from or --precision"
 	}
-	return nil, usage.Errorf("no run of %s on %s in %s: %s", cmp.Or(strings.Join(f.only, ","),
-		"all"), cmp.Or(strings.Join(f.on, ","), "all"), f.Store.Dir(), instead)
+	of := cmp.Or(strings.Join(f.only, ","), "any study")
+	if f.on != nil {
+		of += " on " + strings.Join(f.on, ",")
+	}
+	return nil, usage.Errorf("no run of %s in %s: %s", of, f.Store.Dir(), instead)
 }
 
 // choose returns the plans of the studies and data sets of the flags, of several of one study
