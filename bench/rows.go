@@ -81,7 +81,8 @@ var (
 		{Name: "reference_error", Kind: table.Number},
 		{Name: "reference_failed", Kind: table.Text}, // names of checks, "; " between them
 		{Name: "checks_failed", Kind: table.Number},  // of the cell's own reference chains
-		// Which law describes what mini-batches do (minibatch.Scheme.Regime), and by what.
+		// Which law describes what mini-batches do (minibatch.Scheme.Regime), and by what. Beyond
+		// ηω = 2 it says how long the epoch is; no law is proven there.
 		{Name: "regime", Kind: table.Text},
 		{Name: "k_eta_omega", Kind: table.Number},
 		{Name: "c_over_omega", Kind: table.Number},
