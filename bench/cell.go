@@ -91,8 +91,8 @@ type Cell struct {
 	More map[string]any `json:"-"`
 }
 
-// Schedule says how the chain is thinned and burnt in, "" as usual: by the paper's times, from which
-// both follow at any step.
+// Schedule says how the chain is thinned and burnt in, "" as usual: by the paper's times, from
+// which both follow at any step.
 func (c Cell) Schedule() string {
 	var parts []string
 	usual := chain.PaperPlan(c.Step, c.Samples)

@@ -47,8 +47,8 @@ const MadeColumn = "made"
 const parametersColumn = "parameters"
 
 // originColumns say where a row is from, jobColumns what is known of a cell besides its settings,
-// resultColumns what its chain yielded besides the observations, exactColumns what an exact error is of, checkColumns what
-// a check of reference chains found.
+// resultColumns what its chain yielded besides the observations, exactColumns what an exact error
+// is of, checkColumns what a check of reference chains found.
 var (
 	originColumns = []table.Column{
 		{Name: "record", Kind: table.Text},
@@ -139,8 +139,10 @@ var (
 
 // yielded reports whether a column of cells is empty until their chains have run.
 func yielded(column string) bool {
-	return slices.ContainsFunc(resultColumns, func(c table.Column) bool { return c.Name == column }) ||
-		slices.ContainsFunc(observations, func(o Observation) bool { return o.Column == column }) ||
+	result := func(c table.Column) bool { return c.Name == column }
+	observed := func(o Observation) bool { return o.Column == column }
+	return slices.ContainsFunc(resultColumns, result) ||
+		slices.ContainsFunc(observations, observed) ||
 		slices.Contains([]string{"arch", "isa", MadeColumn}, column)
 }
 

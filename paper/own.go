@@ -27,8 +27,8 @@ func Own(plans []bench.Plan, results bench.Results) (decisions []Decision) {
 	return decisions
 }
 
-// withoutSets says which data sets the run left out, and leaves a claim that reads chains open unless
-// it names its own sets, and none of these: it says something of all sets of the study.
+// withoutSets says which data sets the run left out, and leaves a claim that reads chains open
+// unless it names its own sets, and none of these: it says something of all sets of the study.
 func (d *Decision) withoutSets(left []string, named []any) {
 	reads := d.Finding.older+d.fresh > 0 || d.Read == 0
 	of := func(set string) bool { return slices.Contains(named, any(set)) }

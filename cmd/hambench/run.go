@@ -75,8 +75,8 @@ func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
 	return nil
 }
 
-// noteCopies says on stderr which data sets of a study have the same file and target: intervals take
-// data sets for replicates of one another.
+// noteCopies says on stderr which data sets of a study have the same file and target: intervals
+// take data sets for replicates of one another.
 func (f *selection) noteCopies(sets datasets.Registry) {
 	names := make(map[[2]string][]string)
 	contents := func(d datasets.Dataset) [2]string { return [2]string{d.Digest, d.Target} }
