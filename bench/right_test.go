@@ -38,6 +38,8 @@ func TestRightChains(t *testing.T) {
 		"correlated, far":   {[]Result{{KS: 0.160, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": 1. / 3}}}, false, true},
 		"alternating":       {[]Result{{KS: 0.119, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": -0.2}}}, false, true},
 		"slow":              {[]Result{{KS: 0.3, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": 0.41}}}, false, false},
+		"short":             {[]Result{{KS: 0.1, KSSelfSD: 0.008, Cell: Cell{Samples: 99}}}, true, false},
+		"long enough":       {[]Result{{KS: 0.1, KSSelfSD: 0.008, Cell: Cell{Samples: 100}}}, true, true},
 		"stuck":             {[]Result{{KS: 0.1, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": 1}}}, true, false},
 		"slow, diverged":    {[]Result{{KS: 1, Diverged: true}, {KS: 0.1, KSSelfSD: 0.008, Scores: map[string]float64{"lag1": 0.9}}}, false, true},
 		"a failed check":    {[]Result{{KS: 0.1, KSSelfSD: 0.008, ReferenceFailed: []string{"split-R̂"}}}, false, false},

@@ -790,13 +790,14 @@ func TestUsersRatiosAndSlopesAreOfChainsThatDifferInNothingElse(t *testing.T) {
 	// What is compared may be such a column, and a line has one thinning where a step has several.
 	over["temperature"], where["temperature"] = []any{4.}, []any{1.}
 	delete(over, "integrator")
-	compared, thinned := madeUp(), madeUp()
+	compared, thinned, following := madeUp(), madeUp(), madeUp()
 	for i := range 6 {
 		for k, temperature := range []float64{1, 4} {
 			chainRow(compared, fmt.Sprint("set", i), 1, "new", 0.1, 0.4-0.2*float64(k)+0.01*float64(i%3), map[string]any{"temperature": temperature})
 		}
 		for j, h := range []float64{0.1, 0.2, 0.4} {
 			chainRow(thinned, fmt.Sprint("set", i), 1, "new", h, 0.1, map[string]any{"thin": 10, "rmse": h * (1 + 0.01*float64(i%3*j))})
+			chainRow(following, fmt.Sprint("set", i), 1, "new", h, 0.1, map[string]any{"thin": 20 - 5*j, "burn_in": 80 - 20*j, "rmse": h * (1 + 0.01*float64(i%3*j))})
 			if i < 5 {
 				chainRow(thinned, fmt.Sprint("set", i), 1, "new", h, 0.1, map[string]any{"thin": 20 - j, "rmse": 9 - h})
 			}
@@ -806,6 +807,9 @@ func TestUsersRatiosAndSlopesAreOfChainsThatDifferInNothingElse(t *testing.T) {
 		t.Errorf("over temperatures: %s, %s", f.Verdict, f.Summary)
 	}
 	slope.Between = limits(0.9, 1.1)
+	if f := decideBy(slope, following); f.Verdict != Confirmed {
+		t.Errorf("slopes where thinning follows from the step: %s, %s", f.Verdict, f.Summary)
+	}
 	if f := decideBy(slope, thinned); f.Verdict != Confirmed || !strings.Contains(f.Detail, "15 of 21 lines have fewer than 3 steps with a number above 0, and are left out.") {
 		t.Errorf("slopes of several thinnings: %s, %s, %s", f.Verdict, f.Summary, f.Detail)
 	}
