@@ -94,8 +94,9 @@ func counted(r table.Row) bool { return !bench.HasOwnData(r) }
 // ones are, from the rows of cells, each once. There is a ranking for each friction and each other
 // term, such as the number of samples, on which several integrators ran: one with its best of five
 // frictions is not compared with one at a single friction. Models and precisions of one data set
-// have columns of their own. Controls from other starts are not ranked, nor models with data of
-// their own, over whose rows no passes are counted.
+// have columns of their own; one with a single integrator compares nothing, and is left out.
+// Controls from other starts are not ranked, nor models with data of their own, over whose rows no
+// passes are counted.
 func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	judged := cells.Where("observe", string(bench.Distance)).Where("start", bench.AtTruth).
 		Filter(counted)
@@ -106,11 +107,17 @@ func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	// An integrator with parameters of its own has a row of its own.
 	rows := axis{bench.ColumnsOf(integrator...), integrator[0].Plain}
 	for _, g := range onTerms(judged) {
-		m := newMatrix(g.title, g.Table, rows, setsOf(g.Table), cheapest)
+		sets := setsOf(g.Table)
+		single := make(map[table.Key]bool)
+		for _, set := range g.GroupBy(sets.columns...) {
+			single[set.Key] = len(set.GroupBy(rows.columns...)) == 1
+		}
+		compared := g.Filter(func(r table.Row) bool { return !single[r.Key(sets.columns...)] })
+		m := newMatrix(g.title, compared, rows, sets, cheapest)
 		slices.SortStableFunc(m.Rows, func(a, b Line[Cheapest]) int {
 			return cmp.Compare(reached(a.Places), reached(b.Places))
 		})
-		if len(m.Rows) > 1 {
+		if m.Rows != nil {
 			out = append(out, m)
 		}
 	}
