@@ -429,7 +429,7 @@ func (s Setting) readMore(d *draft, p Parts, v any) error {
 	if name, ok := v.(string); ok && s.file && chain.IsFile(name) {
 		v, words = p.path(name), nil
 		if _, err := os.Stat(v.(string)); err != nil { // before a study is run for hours
-			return usage.Errorf("%w", err)
+			return usage.Errorf("%s %v: %w", s.Name, v, cmp.Or(errors.Unwrap(err), err))
 		}
 	}
 	err := (key{name: s.Name, to: value, words: words, low: s.Low, high: s.High}).set(v)

@@ -152,7 +152,7 @@ func TestWrongStudiesAreRefusedInOneLineAndNothingIsWritten(t *testing.T) {
 		"coupled without a figure":  {"friction = 5\nsamples  = 20\n\n[figure]\nx = \"step\"\ny = \"distance\"", `observe = "coupled"`, `figure: shows cells that observe distance, and one of these observes coupled: state [figure] with y = "coupled"`},
 		"setting on two axes":       {`x = "step"`, "x = \"step\"\nlines = [\"batch\", \"step\"]", `mine.toml:21: figure: "step" stands in several of panels, lines and x: want it in one`},
 		"setting on both sides":     {`rows = ["data", "step"]`, "rows = [\"data\", \"step\"]\ncolumns = \"data\"", `mine.toml:25: table: "data" stands in several of rows and columns: want it in one`},
-		"start in no file":          {`friction = 5`, `start = "nofile.csv"`, `mine.toml:18: fix.start: stat nofile.csv: no such file or directory`},
+		"start in no file":          {`friction = 5`, `start = "nofile.csv"`, `mine.toml:18: fix.start: start nofile.csv: no such file or directory`},
 		"relative to nothing":       {`x = "step"`, `x = "relative"`, `mine.toml:21: figure: x = "relative": want all steps relative to the stable one, as stable/8`},
 		"distances of paths":        {`friction = 5`, `observe = "path"`, `mine.toml:21: figure: shows cells that observe distance, and one of these observes path`},
 		"histogram of a plane":      {`friction = 5`, `observe = "histogram"`, `mine.toml:18: fix.observe: is "histogram": model "linear" on data set "linear" has no known posterior of one parameter`},
