@@ -30,7 +30,7 @@ func Example() {
 	for _, name := range []string{"leapfrog", "split:OBABO"} {
 		plan.Methods = append(plan.Methods, bench.Method{Name: name, Joint: 1, Position: 2})
 		for _, h := range []float64{0.005, 0.01} {
-			c := bench.Cell{Observe: bench.Distance, Dataset: "wine", Model: "bnn", Integrator: name, Inner: 1, Friction: 5, Scheme: "full", Batches: 1, Step: h, Samples: 50}
+			c := bench.Cell{Observe: bench.Distance, Dataset: "wine", Model: "bnn", Integrator: name, Inner: 1, Friction: 5, Scheme: "full", Batches: 1, Step: h, Samples: 100}
 			r := bench.Result{Cell: c, Key: c.Stream(), KS: 0.08 + 4*h, Gradients: int64(125 / h), KSSelf: 0.09, KSSelfLow: 0.05, KSSelfHigh: 0.13, KSSelfSD: 0.008}
 			record, err := store.NewRecord(store.Result, r.Key, r.Seconds, r.Made, r)
 			if err != nil {
@@ -64,7 +64,7 @@ func Example() {
 	// Means over splits; ±: standard deviation. A chain that diverged has no distance and no scores.
 	// Right: the distance, less the reference's own error, is one that about 99 of 100 right chains of its
 	// lag-1 autocorrelation do not exceed; –: that cannot be decided, as where that is above 0.4.
-	// Profile quick. 50 samples per chain.
+	// Profile quick. 100 samples per chain.
 	// my-study.csv
 	// my-study.png
 	// my-study.svg

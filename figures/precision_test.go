@@ -11,7 +11,7 @@ import (
 // diverged they are not, and have no difference; a chain without its pair is neither, and so are
 // two chains whose autocorrelation is too large for a verdict on either, whatever their distances.
 func TestPrecisionTable(t *testing.T) {
-	c := bench.Cell{Observe: bench.Distance, Dataset: "boston", Model: "bnn", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "full", Batches: 1, Step: 0.02, Samples: 50, Thin: 1, Seed: 1}
+	c := bench.Cell{Observe: bench.Distance, Dataset: "boston", Model: "bnn", Integrator: "leapfrog", Inner: 1, Friction: 5, Scheme: "full", Batches: 1, Step: 0.02, Samples: 100, Thin: 1, Seed: 1}
 	study := bench.Study{Table: &bench.TableSpec{Rows: []string{"data", "split", "batch", "step", "samples"}, Columns: []string{"precision"}, Values: []string{"distance"}}, ID: "precision", Title: "Invented results"}
 	m := memory{results: make(map[string]bench.Result)}
 	add := func(split int, precision string, ks float64) {
