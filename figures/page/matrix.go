@@ -107,13 +107,13 @@ func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	// An integrator with parameters of its own has a row of its own.
 	rows := axis{bench.ColumnsOf(integrator...), integrator[0].Plain}
 	for _, g := range onTerms(judged) {
-		sets := setsOf(g.Table)
+		sets := setsOf(g.Table).columns
 		single := make(map[table.Key]bool)
-		for _, set := range g.GroupBy(sets.columns...) {
+		for _, set := range g.GroupBy(sets...) {
 			single[set.Key] = len(set.GroupBy(rows.columns...)) == 1
 		}
-		compared := g.Filter(func(r table.Row) bool { return !single[r.Key(sets.columns...)] })
-		m := newMatrix(g.title, compared, rows, sets, cheapest)
+		compared := g.Filter(func(r table.Row) bool { return !single[r.Key(sets...)] })
+		m := newMatrix(g.title, compared, rows, setsOf(compared), cheapest)
 		slices.SortStableFunc(m.Rows, func(a, b Line[Cheapest]) int {
 			return cmp.Compare(reached(a.Places), reached(b.Places))
 		})

@@ -245,7 +245,7 @@ func TestIntegratorsAreRankedOnEqualTerms(t *testing.T) {
 			if c.Integrator == "leapfrog" {
 				c.Precision = "float64"
 			}
-		}, []string{"5 leapfrog boston, float32", "5 mt3 boston, float32"}},
+		}, []string{"5 leapfrog boston", "5 mt3 boston"}},
 	} {
 		var plan bench.Plan
 		m := make(memory)
