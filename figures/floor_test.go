@@ -203,7 +203,7 @@ func TestCaptionsCountRunawayChains(t *testing.T) {
 				m.results[key] = r
 			}
 		}
-		want := "Of the chains on boston that stayed finite, 9 left the posterior (RMSE above 10 times the least)"
+		want := "Of the chains that stayed finite, 9 on boston left the posterior (RMSE above 10 times the least of their set)"
 		f := figureOf(t, p, m)
 		for _, part := range []string{want, "left the posterior", "Hollow markers, to which no line leads: half or more"} {
 			if strings.Contains(f.Caption, part) != (away > 30) {
@@ -265,7 +265,7 @@ func TestCaptionsCountRunawayChainsWithoutAnError(t *testing.T) {
 		}
 		m.results[key] = r
 	}
-	want := "Of the chains on boston that stayed finite, 1 left the posterior"
+	want := "Of the chains that stayed finite, 1 on boston left the posterior"
 	if c := figureOf(t, p, m).Caption; !strings.Contains(c, want) {
 		t.Errorf("caption %q, want %q", c, want)
 	}

@@ -72,7 +72,7 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		},
 	}
 	if judged {
-		c.left = leavers(cells)
+		c.left = paper.LeftPosterior(present(cells))
 	}
 	s.grid = c.arrange(cells, nil)
 	// Only the arranged grid tells how many rows a point has. If each has one, there is no scatter
@@ -476,35 +476,16 @@ func (s *sampled) truths(cells *table.Table) string {
 // offAxis counts points that have results and no place on the horizontal axis.
 const offAxis = "%d points have no place on the axis: their %s is 0, infinite, or not known."
 
-// tooFar is how many times the least test error of a data set's chains that of a chain is that left
-// the posterior.
-const tooFar = 10
-
-// leavers tells the chains that ended far from the posterior while their numbers were finite: those
-// whose test error is more than tooFar times the least of their set's, which no chain that ran away
-// has as long as one did not, or had squares that overflowed, so that they have a coverage and no
-// error. Their distance looks like any. Most grow until they overflow, but some stay away for
-// hundreds of draws, so that neither is claimed.
-func leavers(cells *table.Table) func(table.Row) bool {
-	least := make(map[string]float64)
-	for _, set := range finite(present(cells)).GroupBy("dataset") {
-		least[set.Get("dataset").Text()], _, _ = spread(set.Numbers("rmse"))
-	}
-	return func(r table.Row) bool {
-		e := r.Number("rmse")
-		return e > tooFar*least[r.Text("dataset")] ||
-			math.IsNaN(e) && !math.IsNaN(r.Number("coverage"))
-	}
-}
-
 // runaways counts the chains of each set that left the posterior, and says how their points look.
 func (s *sampled) runaways(cells *table.Table) (notes []string) {
-	for _, set := range finite(present(cells)).GroupBy("dataset") {
-		if n := set.Filter(s.left).Len(); n > 0 {
-			notes = append(notes, fmt.Sprintf("Of the chains on %s that stayed finite, %d left "+
-				"the posterior (RMSE above %d times the least): their distances need not be "+
-				"those of a stationary law.", set.Get("dataset").Text(), n, tooFar))
-		}
+	var sets []string
+	for _, set := range present(cells).Filter(s.left).GroupBy("dataset") {
+		sets = append(sets, fmt.Sprint(set.Len(), " on ", set.Get("dataset").Text()))
+	}
+	if len(sets) > 0 {
+		notes = append(notes, fmt.Sprintf("Of the chains that stayed finite, %s left the posterior "+
+			"(RMSE above %d times the least of their set): their distances need not be those of a "+
+			"stationary law.", strings.Join(sets, " and "), paper.TooFar))
 	}
 	hollow, crossed := false, ""
 	for _, at := range s.points() {

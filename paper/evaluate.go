@@ -104,7 +104,7 @@ type evidence struct {
 	failures map[table.Key]float64        // checks that failed, by reference
 	nearest  map[string]float64           // the smallest distance that a reference judges
 	floors   func() map[table.Key]float64 // measured, by FloorColumns
-	away     func() map[string]bool       // chains that left the posterior, by key
+	away     func() func(table.Row) bool  // whether a chain left the posterior
 }
 
 // newEvidence finds which references failed checks: of the chains that record the number of
@@ -113,7 +113,7 @@ type evidence struct {
 func newEvidence(rows *table.Table) *evidence {
 	e := &evidence{rows, make(map[table.Key]float64), make(map[string]float64),
 		sync.OnceValue(func() map[table.Key]float64 { return Floors(rows) }),
-		sync.OnceValue(func() map[string]bool { return runaways(rows) })}
+		sync.OnceValue(func() func(table.Row) bool { return LeftPosterior(rows) })}
 	for _, r := range rows.Rows() {
 		n, ks, by := r.Number("checks_failed"), r.Number("ks"), r.Text("oracle")
 		switch {
@@ -169,29 +169,31 @@ func median(x []float64) float64 {
 	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
-// farAway is how many times the median test error of its data set a chain's is if it left the
-// posterior.
-const farAway = 10
+// TooFar is how many times the least test error of its data set and model a chain's is if it left
+// the posterior.
+const TooFar = 10
 
-// runaways are the keys of the chains that ended far from the posterior while their numbers were
-// finite: by their test error, whose squares may have overflowed, so that there is none. Their
-// distances look like any, as those of figures, which count them by the same criterion, do.
-func runaways(rows *table.Table) map[string]bool {
-	away := make(map[string]bool)
-	for _, set := range rows.Where("missing", false).GroupBy("dataset") {
-		set := set.Filter(func(r table.Row) bool { return !diverged(r) })
-		limit := math.NaN() // of sets without test errors
+// LeftPosterior tells the chains that ended far from the posterior while their numbers were finite:
+// those whose test error is more than TooFar times the least of their data set's and model's, which
+// no chain that ran away has as long as one did not, or had squares that overflowed, so that they
+// have a coverage and no error. Their distance looks like any. Most grow until they overflow, but
+// some stay away for hundreds of draws, so that neither is claimed.
+func LeftPosterior(rows *table.Table) func(table.Row) bool {
+	least := make(map[table.Key]float64)
+	of := []string{"dataset", "model"}
+	stayed := rows.Filter(func(r table.Row) bool { return !diverged(r) })
+	for _, set := range stayed.GroupBy(of...) {
 		if errors := set.Numbers("rmse"); len(errors) > 0 {
-			limit = farAway * median(errors)
-		}
-		for _, r := range set.Rows() {
-			e := r.Number("rmse")
-			if e > limit || math.IsNaN(e) && !math.IsNaN(r.Number("coverage")) {
-				away[r.Text("key")] = true
-			}
+			least[set.Key] = slices.Min(errors)
 		}
 	}
-	return away
+	return func(r table.Row) bool {
+		e, limit := r.Number("rmse"), math.NaN() // of sets without test errors
+		if v, ok := least[r.Key(of...)]; ok {
+			limit = TooFar * v
+		}
+		return !diverged(r) && (e > limit || math.IsNaN(e) && !math.IsNaN(r.Number("coverage")))
+	}
 }
 
 // statistics decide a case by the rows that it selects, by their names.
@@ -250,7 +252,7 @@ func (x *evaluation) finish(f Finding) Finding {
 	f.Detail += x.remarks()
 	if away > 0 {
 		f.Detail += fmt.Sprintf(" %d chains left the posterior without diverging (RMSE above %d "+
-			"times the median of their data set): their distances are no measure.", away, farAway)
+			"times the least of their data set): their distances are no measure.", away, TooFar)
 	}
 	f.Detail = strings.TrimSpace(f.Detail)
 	return f
@@ -263,11 +265,12 @@ func (x *evaluation) leftThePosterior() int {
 	if x.users() && x.ofDistance() > 0 {
 		for _, rows := range x.read {
 			for _, r := range rows.Rows() {
-				seen[r.Text("key")] = true
+				if x.away()(r) {
+					seen[r.Text("key")] = true
+				}
 			}
 		}
 	}
-	maps.DeleteFunc(seen, func(key string, _ bool) bool { return !x.away()[key] })
 	return len(seen)
 }
 

@@ -860,7 +860,7 @@ func TestChainsThatLeftThePosteriorDecideNoDistances(t *testing.T) {
 			}
 		}
 		f := decideBy(bench.DataClaim{ID: "mine", Statistic: bench.MeanStatistic, Of: c.of, Between: limits(0, 0.5), Level: 0.99}, rows)
-		named := strings.Contains(f.Detail, "1 chains left the posterior without diverging (RMSE above 10 times the median of their data set)")
+		named := strings.Contains(f.Detail, "1 chains left the posterior without diverging (RMSE above 10 times the least of their data set)")
 		if f.Verdict != c.want || named != (c.want == NotDecided) {
 			t.Errorf("%s: %s, %s, %s: want %s", what, f.Verdict, f.Summary, f.Detail, c.want)
 		}
