@@ -185,7 +185,9 @@ func (s *sampled) leaving(p *facet) string {
 		_, _, highest := spread(f.lines[i][0]) // where a line has one floor
 		finite := slices.DeleteFunc(slices.Clone(line),
 			func(at point) bool { return !isFinite(at.y) })
-		if len(finite) == 0 || s.most == 1 || math.IsNaN(highest) || f.along {
+		// A single point of the full batch may be what the floor is of.
+		alone := len(finite) == 1 && finite[0].Where("K", 1).Len() > 0
+		if len(finite) == 0 || alone || s.most == 1 || math.IsNaN(highest) || f.along {
 			continue
 		}
 		// From the last point back, as long as the lowest chain is above the highest of the floor.

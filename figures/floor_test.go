@@ -340,10 +340,32 @@ func TestCaptionSaysWhichLinesLeaveTheFloor(t *testing.T) {
 	if !strings.Contains(f.Caption, want) {
 		t.Errorf("caption %q, want %q", f.Caption, want)
 	}
+	p.Cells = slices.DeleteFunc(p.Cells, func(j bench.Job) bool { return j.Cell.Step > 0.01 })
+	if f := figureOf(t, p, stored(p.Cells, tenth)); strings.Contains(f.Caption, "the floor's") {
+		t.Errorf("the step that the floor is of is told from it: %q", f.Caption)
+	}
 	one, m := small(t, "methods")
 	one.Cells = slices.DeleteFunc(one.Cells, func(j bench.Job) bool { return j.Cell.Split > 0 })
 	if f := figureOf(t, one, m); strings.Contains(f.Caption, "the floor's") {
 		t.Errorf("single chains are told from their floor: %q", f.Caption)
+	}
+}
+
+// A line may be of points that differ in more than the horizontal axis: the caption names it, and not
+// what follows from the axis.
+func TestCaptionsNameWhatChangesAlongALine(t *testing.T) {
+	for also, change := range map[string]func(*bench.Cell){
+		"":             func(c *bench.Cell) { c.Thin, c.BurnIn, c.Seed = 7, 9, 3 },
+		"C":            func(c *bench.Cell) { c.Friction = 50 },
+		"C, precision": func(c *bench.Cell) { c.Friction, c.Precision = 50, "float64" },
+	} {
+		cells := []bench.Cell{cell("mt3", 0, 8, 0.01), cell("mt3", 0, 8, 0.02)}
+		change(&cells[1])
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...), Figure: &bench.FigureSpec{X: "step", Lines: []string{"integrator"}, Panels: []string{"data"}}})
+		f := figureOf(t, p, stored(p.Cells, tenth))
+		if want := "Along a line these change, too: " + also + "."; strings.Contains(f.Caption, "  ") || strings.Contains(f.Caption, "Along a line") != (also != "") || also != "" && !strings.Contains(f.Caption, want) {
+			t.Errorf("caption %q, want %q", f.Caption, want)
+		}
 	}
 }
 

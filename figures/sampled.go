@@ -439,6 +439,9 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	default:
 		note("One chain a point: no bands.")
 	}
+	if also := s.along(); len(also) > 0 {
+		note("Along a line these change, too: %s.", strings.Join(also, ", "))
+	}
 	if s.anyLost {
 		note("Bars at the top: the share of the chains that diverged; at full height all did.")
 	}
@@ -446,7 +449,11 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		notes = append(notes, s.runaways(cells)...)
 	}
 	if len(s.floors) > 0 && len(s.facets) == 1 { // of more rows there would be too much to say
-		notes = append(notes, distinct.Of(s.all(), s.leaving)...)
+		for _, text := range distinct.Of(s.all(), s.leaving) {
+			if text != "" {
+				notes = append(notes, text)
+			}
+		}
 	}
 	// What a reader would miss on the panels is counted.
 	if noX > 0 {
@@ -532,6 +539,33 @@ func mixed(groups []*table.Table) (labels []string) {
 		replicate := s.Name == "split" || s.Name == "seed"
 		if !replicate && slices.ContainsFunc(groups, differ) {
 			labels = append(labels, s.Label)
+		}
+	}
+	return labels
+}
+
+// along names what differs from point to point of a line, besides the horizontal axis and what
+// follows from it, or is replicated at each point: a slope is of that, too.
+func (s *sampled) along() (labels []string) {
+	follows := []string{"split", "seed", s.ofX.Name}
+	switch s.ofX.Name {
+	case "step":
+		follows = append(follows, "thin", "burn")
+	case "batch", "K":
+		follows = append(follows, "batch", "K", "scheme")
+	}
+	for _, of := range bench.ShownSettings() {
+		differs := func(line []point) bool {
+			first := slices.IndexFunc(line, func(at point) bool { return present(at.Table).Len() > 0 })
+			return slices.ContainsFunc(line, func(at point) bool {
+				rows := present(at.Table).Rows()
+				return len(rows) > 0 && rows[0].Key(of.Columns()...) !=
+					present(line[first].Table).Rows()[0].Key(of.Columns()...)
+			})
+		}
+		any := func(p *facet) bool { return slices.ContainsFunc(p.lines, differs) }
+		if !slices.Contains(follows, of.Name) && slices.ContainsFunc(s.all(), any) {
+			labels = append(labels, of.Label)
 		}
 	}
 	return labels
