@@ -490,9 +490,9 @@ func (s *sampled) runaways(cells *table.Table) (notes []string) {
 		sets = append(sets, fmt.Sprint(set.Len(), " on ", set.Get("dataset").Text()))
 	}
 	if len(sets) > 0 {
-		notes = append(notes, fmt.Sprintf("Of the chains that stayed finite, %s left the posterior "+
-			"(RMSE above %d times the least of their set): their distances need not be those of a "+
-			"stationary law.", strings.Join(sets, " and "), paper.TooFar))
+		notes = append(notes, fmt.Sprintf("Of the chains that stayed finite, %s left the "+
+			"posterior (RMSE above %d times the least of their set): their distances need not be "+
+			"those of a stationary law.", strings.Join(sets, " and "), paper.TooFar))
 	}
 	hollow, crossed := false, ""
 	for _, at := range s.points() {
@@ -556,12 +556,13 @@ func (s *sampled) along() (labels []string) {
 	}
 	for _, of := range bench.ShownSettings() {
 		differs := func(line []point) bool {
-			first := slices.IndexFunc(line, func(at point) bool { return present(at.Table).Len() > 0 })
-			return slices.ContainsFunc(line, func(at point) bool {
-				rows := present(at.Table).Rows()
-				return len(rows) > 0 && rows[0].Key(of.Columns()...) !=
-					present(line[first].Table).Rows()[0].Key(of.Columns()...)
-			})
+			var keys []table.Key // of a chain of each point
+			for _, at := range line {
+				if rows := present(at.Table).Rows(); len(rows) > 0 {
+					keys = append(keys, rows[0].Key(of.Columns()...))
+				}
+			}
+			return len(slices.Compact(keys)) > 1
 		}
 		any := func(p *facet) bool { return slices.ContainsFunc(p.lines, differs) }
 		if !slices.Contains(follows, of.Name) && slices.ContainsFunc(s.all(), any) {
