@@ -92,7 +92,7 @@ type Provenance struct {
 	// Commits of the program, machines and versions of the compiler that made any record.
 	Commits, Machines, Versions []string
 	From, To                    time.Time // of the first and the last record
-	Seconds                     float64   // of one core
+	Seconds                     float64   // that the jobs took, added up
 	Data                        []bench.Data
 	Diverged                    []bench.Result // chains whose numbers became infinite or NaN
 	Failed                      []FailedReference
