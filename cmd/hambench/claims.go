@@ -155,8 +155,7 @@ func (f *selection) openEvidence() (remove func(), err error) {
 	remove = func() {} // the store of --out stays
 	_, absent := os.Stat(storePath(f.out))
 	if absent != nil {
-		fmt.Fprintf(f.stderr,
-			"hambench: no store in %s: claims that need sampled chains are not decided\n", f.out)
+		f.note("no store in %s: claims that need sampled chains are not decided", f.out)
 	} else if _, err := store.Read(storePath(f.out), store.Machine{}); err != nil {
 		return remove, err
 	} else if f.openStore(store.Open, sweep.Here()) == nil {

@@ -126,7 +126,7 @@ between   = [1.7, 2.3]
 		"mine.toml": strings.Replace(study, "friction   = 2\n", "", 1), "fast.toml": study, "two.toml": changed("[0.1, 0.05, 0.025]", "[0.2, 0.1, 0.05]"),
 		"claims.toml": "# mine\ntitle = \"A title\"\n" + changed("[1.7, 2.3]", "[1.5, inf]"), "profile.toml": changed("samples = 5", "samples = 6"),
 	})
-	const other = "hambench: study mine: the store's last run of this id was of another file or an older version of it; figures and claims are of %s run\n"
+	const other = "note: study mine: the store's last run of this id was of another file or an older version of it; figures and claims are of %s run\n"
 	for _, step := range []struct{ command, file, which string }{ // "" for no word
 		{"run", "mine.toml", ""}, {"run", "mine.toml", ""}, {"claims", "mine.toml", ""}, {"claims", "two.toml", "that"},
 		{"run", "fast.toml", "this"}, {"claims", "fast.toml", ""}, {"claims", "claims.toml", ""}, {"claims", "profile.toml", ""},
@@ -170,7 +170,7 @@ statistic = "mean"
 of = "distance"
 between = [0, 1]
 `})
-	const note = "hambench: data sets a, b have the same contents: they are no replicates of one another\n"
+	const note = "note: data sets a, b have the same contents: they are no replicates of one another\n"
 	code, stdout, stderr := call(t, "run", "mine.toml", "--out", "out", "--datasets", "linear")
 	if code != exitOK || !strings.Contains(stdout, "claim far: not decided") || strings.Count(stderr, note) != 1 {
 		t.Errorf("run: exit code %d, %s%s", code, stdout, stderr)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -56,7 +55,7 @@ func (f *selection) export(write func(io.Writer, *table.Table) error) error {
 	cells := bench.NewResults(f.Store).Table(plans).Where("record", bench.CellRecord)
 	rows := cells.Where("missing", false)
 	if missing := cells.Len() - rows.Len(); missing > 0 {
-		fmt.Fprintf(f.stderr, "hambench: %d of %d cells have no result\n", missing, cells.Len())
+		f.note("%d of %d cells have no result", missing, cells.Len())
 	}
 	return write(f.stdout, rows)
 }

@@ -86,8 +86,8 @@ func (f *selection) noteCopies(sets datasets.Registry) {
 	for _, d := range sets {
 		of := names[contents(d)] // only the user's own have a digest
 		if d.Digest != "" && len(of) > 1 && of[0] == d.Name {
-			fmt.Fprintf(f.stderr, "hambench: data sets %s have the same contents: they are no "+
-				"replicates of one another\n", strings.Join(of, ", "))
+			f.note("data sets %s have the same contents: they are no replicates of one another",
+				strings.Join(of, ", "))
 		}
 	}
 }
@@ -97,8 +97,8 @@ func (f *selection) noteCopies(sets datasets.Registry) {
 // which says which run the figures and claims are of.
 func (f *selection) noteOther(s bench.Study, plans []bench.Plan, which string) {
 	if s.OfOther(plans) {
-		fmt.Fprintf(f.stderr, "hambench: study %s: the store's last run of this id was of another "+
-			"file or an older version of it; figures and claims are of %s run\n", s.ID, which)
+		f.note("study %s: the store's last run of this id was of another file or an older "+
+			"version of it; figures and claims are of %s run", s.ID, which)
 	}
 }
 
