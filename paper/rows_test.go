@@ -412,7 +412,7 @@ func TestDocumentsSayWhatHeatOnTwentySetsRestsOn(t *testing.T) {
 	}
 	both := []string{interval(sparse, 2), fmt.Sprintf("it is %s, on the same %d sets", interval(small, 2), len(sets(whole)))}
 	says(t, map[string][]string{
-		"../README.md": both, "../docs/paper.md": both,
+		"../docs/paper.md": both,
 		"../docs/studies.md": append(both, "a + b = "+interval(whole, 3),
 			"By the first seed alone it is "+alone[0]+" sets, by the second "+alone[1],
 			"the first seed has "+same[0]+", which would not decide, the second "+same[1],
