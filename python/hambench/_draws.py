@@ -70,11 +70,15 @@ class Problem:
 
 @contextlib.contextmanager
 def _flags(model: AnyModel | None, **settings: Any) -> Iterator[list[str]]:
-    """The program's flags for settings, those that are None left out; a model of this process is served meanwhile."""
+    """The program's flags for settings, those that are None or False left out; a model of this process is served meanwhile."""
     if isinstance(model, Sampler):
         raise HambenchError("this is a sampler, to be certified: want a model of hambench.model")
     names = {"k": "K"}
-    flags = [x for k, v in settings.items() if v is not None for x in (f"--{names.get(k, k).replace('_', '-')}", str(v))]
+    flags = []
+    for k, v in settings.items():
+        name = "--" + names.get(k, k).replace("_", "-")
+        if v is not None and v is not False:  # no flag is on by default
+            flags += [name] if v is True else [name, str(v)]
     ours = OnData(model) if callable(model) else model
     with served(ours) if isinstance(ours, (Model, OnData)) else contextlib.nullcontext() as command:
         if model is not None:
@@ -244,13 +248,15 @@ def sample(
         takes it; or a name such as "toy", or "exec:CMD"; the data set's own if left out.
     predictions: "f", the predictive values at the test inputs, in place of "theta".
     arviz: return an xarray.DataTree instead, with the groups of docs/draws.md, as ArviZ 1 takes it (wants xarray and zarr).
-    settings: flags of ``hambench sample``, such as integrator="baoab", h=0.1, samples=500, dataset="linear".
+    settings: flags of ``hambench sample``, such as integrator="baoab", h=0.1, samples=500, dataset="linear"; of coupled=True the draws are the
+        differences, and a warning says what they say of the bias (docs/draws.md).
     """
     if chains < 1:
         raise ValueError(f"chains={chains}: want 1 or more")
     if taken := sorted({"format", "to"} & settings.keys()):
         raise ValueError(f"{taken[0]}={settings[taken[0]]!r}: sample returns the draws; hambench sample writes them to files")
-    with _flags(model, chains=chains, seed=seed, **settings) as flags:
+    # Coupled chains are two, and their differences come as those of one.
+    with _flags(model, chains=None if settings.get("coupled") and chains == 1 else chains, seed=seed, **settings) as flags:
         if arviz:
             return _tree(flags)
         if predictions:
@@ -260,7 +266,7 @@ def sample(
     draws: list[list[list[float]]] = [[] for _ in range(chains)]
     with understood():
         for line in map(json.loads, out.splitlines()):
-            draws[line["chain"]].append([math.nan if x is None else x for x in line[name]])
+            draws[line.get("chain", 0)].append([math.nan if x is None else x for x in line[name]])
         if not all(draws):
             raise ValueError("a chain without draws")
     return {name: draws}

@@ -169,6 +169,16 @@ class Smoke(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, message):
                 hambench.sample(model="toy", **settings)
 
+    def test_differences_of_coupled_chains_come_with_what_they_say_of_the_bias(self):
+        chain = {"model": "toy", "integrator": "leapfrog", "scheme": "replacement", "K": 2, "h": 0.4, "friction": 2, "samples": 20}
+        with self.assertWarnsRegex(UserWarning, r"means at h = 0\.4 and at half of it differ by"):
+            differences = hambench.sample(coupled=True, **chain)
+        self.assertEqual([len(differences["theta"]), len(differences["theta"][0])], [1, 20])
+        self.assertNotEqual(differences, hambench.sample(**chain))
+        self.assertEqual(hambench.sample(coupled=False, **chain), hambench.sample(**chain))
+        with self.assertRaisesRegex(hambench.HambenchError, "--chains and --coupled: want one of them"):
+            hambench.sample(coupled=True, chains=2, **chain)
+
     def test_a_problem_is_exported_and_draws_are_judged(self):
         with tempfile.TemporaryDirectory() as folder:
             posterior = hambench.problem("linear", to=f"{folder}/problem")
