@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +155,37 @@ func TestBestIsNamedForEachProblemAndBudget(t *testing.T) {
 	for i, w := range want {
 		if !strings.HasPrefix(lines[i], "best for "+w) {
 			t.Errorf("line %q: want best for %s", lines[i], w)
+		}
+	}
+}
+
+// Distances and energies stand in the table as they are at the smallest step, and those of a chain
+// without a momentum as "-"; columns of what was not asked for are left out.
+func TestAnswersAtTheSmallestStepAreInTheTable(t *testing.T) {
+	at, nan := []Number{0.5, 0.25, 0.75}, Number(math.NaN())
+	r := Row{Problem: "p", Integrator: "obabo", Scheme: "full", Steps: []float64{0.5, 0.25, 0.75}, Answers: Answers{
+		CovarianceBias: at, EnergyError: []Number{1, 2, 3}, BatchEnergyError: []Number{4, 5, 6}}}
+	still := r
+	still.Integrator = "sgld"
+	still.EnergyError, still.BatchEnergyError = []Number{nan, nan, nan}, []Number{nan, nan, nan}
+	far := Row{Problem: "p", Integrator: "mt3", Scheme: "full", Steps: r.Steps, Answers: Answers{
+		Kolmogorov: []Number{7, 8, 9}, Wasserstein: []Number{0.7, 0.8, 0.9}}}
+	for _, of := range []struct {
+		rows []Row
+		want string
+	}{
+		{[]Row{r, still}, "problem integrator scheme covariance bias at smallest h energy error batch energy error " +
+			"p obabo full 0.25 2 5 p sgld full 0.25 - -"},
+		{[]Row{far}, "problem integrator scheme Kolmogorov at smallest h Wasserstein p mt3 full 8 0.8"},
+	} {
+		var table strings.Builder
+		if err := WriteAnswers(&table, of.rows); err != nil {
+			t.Fatal(err)
+		}
+		words := strings.FieldsFunc(table.String(), func(r rune) bool { return strings.ContainsRune("|+ \n", r) })
+		words = slices.DeleteFunc(words, func(w string) bool { return strings.Trim(w, "-") == "" && len(w) > 1 })
+		if got := strings.Join(words, " "); got != of.want {
+			t.Errorf("the table says\n%s\nwant\n%s", got, of.want)
 		}
 	}
 }

@@ -248,27 +248,30 @@ func (r Row) shortOrder(names ...string) string {
 }
 
 // WriteAnswers prints the rows' Answers as an ASCII table, a line for each budget, or one line
-// of a row without budgets; distances are those at the smallest step. Columns of what was not
-// asked for are left out.
+// of a row without budgets; distances and energies are those at the smallest step. Columns of
+// what was not asked for are left out.
 func WriteAnswers(w io.Writer, rows []Row) error {
 	header := []string{"problem", "integrator", "scheme", "largest stable h",
-		"Kolmogorov at smallest h", "Wasserstein", "budget", "best h", "MSE there", "bias",
-		"IACT", "worst average"}
+		"Kolmogorov at smallest h", "Wasserstein", "covariance bias at smallest h", "energy error",
+		"batch energy error", "budget", "best h", "MSE there", "bias", "IACT", "worst average"}
 	// The higher a column's number, the earlier a narrow terminal does without it.
-	minor := []int{3, 0, 0, 0, 0, 1, 0, 0, 0, 5, 2, 4}
+	minor := []int{3, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 5, 2, 4}
+	const ofBudget = 9 // the first of the columns of a budget; those before it are of the row
 	var lines [][]string
 	for _, r := range rows {
-		// Columns 3 to 5 are of the row, 6 to 11 of a budget.
-		line := []string{r.Problem, r.Name(), r.Scheme, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
+		line := slices.Concat([]string{r.Problem, r.Name(), r.Scheme},
+			slices.Repeat([]string{"-"}, len(header)-3))
 		// Without a largest stable step there is none that is too large.
 		if r.StableStep != nil && math.IsInf(float64(*r.StableStep), 1) {
 			line[3] = "none"
 		} else if r.StableStep != nil {
 			line[3] = format("%.4g", *r.StableStep)
 		}
-		if r.Kolmogorov != nil {
-			at := slices.Index(r.Steps, slices.Min(r.Steps)) // the smallest
-			line[4], line[5] = format("%.3g", r.Kolmogorov[at]), format("%.3g", r.Wasserstein[at])
+		for i, at := range [][]Number{r.Kolmogorov, r.Wasserstein, r.CovarianceBias,
+			r.EnergyError, r.BatchEnergyError} {
+			if at != nil {
+				line[4+i] = format("%.3g", at[slices.Index(r.Steps, slices.Min(r.Steps))])
+			}
 		}
 		// The first budget stands in the row's own line, others in copies of it.
 		lines = append(lines, line)
@@ -277,7 +280,7 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 				lines = append(lines, slices.Clone(line))
 			}
 			at := lines[len(lines)-1]
-			copy(at[6:], []string{fmt.Sprintf("%g", b.Gradients), format("%.4g", b.Step),
+			copy(at[ofBudget:], []string{fmt.Sprintf("%g", b.Gradients), format("%.4g", b.Step),
 				format("%.3g", b.Best) + r.approximate(), format("%.2g", b.Bias),
 				format("%.3g", b.Autocorrelation), b.Worst})
 		}
