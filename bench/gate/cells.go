@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ import (
 const distance = "distance"
 
 // required are the columns without which a table is no export.
-var required = []string{"experiment", "dataset", "split", "ks", "diverged"}
+var required = []string{"experiment", "dataset", "split", "h", "ks", "diverged"}
 
 // environment are the columns that say on what a cell was computed.
 var environment = []string{"arch", "isa"}
@@ -77,14 +78,19 @@ func identity() []table.Column {
 // compareCells joins two exports by the columns of identity that both have. What is
 // equal to the last digit has not moved.
 // A column that one of the runs lacks, since an earlier version wrote it, distinguishes
-// nothing.
+// nothing, which a note says.
 func compareCells(old, now Run, o Options) (*Report, error) {
 	a, b, err := both(old, now, parseRecords)
 	if err != nil {
 		return nil, err
 	}
+	var lacking []string
 	columns := slices.DeleteFunc(identity(), func(c table.Column) bool {
-		return !has(a, c.Name) || !has(b, c.Name)
+		inOld, inNew := has(a, c.Name), has(b, c.Name)
+		if inOld != inNew {
+			lacking = append(lacking, c.Name)
+		}
+		return !inOld || !inNew
 	})
 	was, err := parseCells(old, a, columns)
 	if err != nil {
@@ -96,6 +102,10 @@ func compareCells(old, now Run, o Options) (*Report, error) {
 	}
 	// Tests are collected, since the level of each depends on how many there are.
 	r := &Report{Kind: kindCells}
+	if len(lacking) > 0 {
+		r.note("only one of the runs has the columns %s: no cells are told apart by them",
+			strings.Join(lacking, ", "))
+	}
 	n, m := undistanced(a), undistanced(b)
 	switch {
 	case n == len(a):
@@ -112,7 +122,8 @@ func compareCells(old, now Run, o Options) (*Report, error) {
 		pairs, missing := pair(cells(old), cells(now))
 		if missing > 0 {
 			r.moved(where, "cell", "present", "missing", fmt.Sprintf(
-				"every old cell must be in the new run, split by split: %d are not", missing))
+				"every old cell must be in the new run, split by split: %d of %d are missing",
+				missing, old.Len()))
 			return
 		}
 		tests = append(tests, r.compareCell(where, pairs, o)...)
@@ -182,13 +193,17 @@ func parseCSV(text []byte) (records []map[string]string, err error) {
 }
 
 // parseObjects returns the JSON objects of a text, or of the arrays in it, one after another.
-// A null is left out; numbers keep their digits.
+// A null is left out, but for an infinite friction, which JSON cannot say; numbers keep their
+// digits.
 func parseObjects(text []byte) (records []map[string]string, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	for d.More() {
+	for {
 		var read any
-		if err := d.Decode(&read); err != nil {
+		switch err := d.Decode(&read); {
+		case err == io.EOF:
+			return records, nil
+		case err != nil:
 			return nil, fmt.Errorf("not cells in JSON: %w", err)
 		}
 		objects, ok := read.([]any)
@@ -202,20 +217,21 @@ func parseObjects(text []byte) (records []map[string]string, err error) {
 			}
 			rec := make(map[string]string)
 			for name, v := range object {
-				if v != nil {
+				switch {
+				case v != nil:
 					rec[name] = fmt.Sprint(v)
+				case name == "friction":
+					rec[name] = "inf"
 				}
 			}
 			records = append(records, rec)
 		}
 	}
-	return records, nil
 }
 
 // parseCells makes a table of records, with the given columns. Its rows' sources are
 // cells.
-// Numbers are compared by value, however they are written. A friction that is missing is
-// infinite, which JSON cannot say.
+// Numbers are compared by value, however they are written.
 func parseCells(r Run, records []map[string]string, columns []table.Column) (*table.Table, error) {
 	// The first mistake of a record ends it; the cases after it are passed over.
 	t, first := table.New(columns...), make(map[[3]string]int)
@@ -232,7 +248,7 @@ func parseCells(r Run, records []map[string]string, columns []table.Column) (*ta
 		for _, column := range columns {
 			switch text := rec[column.Name]; {
 			case err != nil:
-			case column.Name == "friction" && (text == "" || text == "inf"):
+			case column.Name == "friction" && text == "inf":
 				values[column.Name] = math.Inf(1)
 			case text == "":
 			case column.Kind == table.Number:
@@ -257,11 +273,17 @@ func parseCell(rec map[string]string) (c cell, err error) {
 			"hambench export")
 	}
 	c.key, c.split = rec["key"], rec["split"]
+	if split, err := strconv.ParseFloat(c.split, 64); err == nil { // 0.0 as 0
+		c.split = strconv.FormatFloat(split, 'g', -1, 64)
+	}
 	if c.diverged, err = strconv.ParseBool(rec["diverged"]); err != nil {
 		return c, usage.Errorf("diverged = %q: want true or false", rec["diverged"])
 	}
 	if c.ks, err = parseNumber("ks", rec["ks"]); err != nil {
 		return c, err
+	}
+	if c.ks < 0 || c.ks > 1 {
+		return c, usage.Errorf("ks = %v: want a distance from 0 to 1", c.ks)
 	}
 	if self := rec["ks_self"]; self != "" {
 		if c.self, err = parseNumber("ks_self", self); err != nil {
@@ -375,7 +397,9 @@ func (r *Report) noteEnvironment(old, now []map[string]string) {
 		values := func(records []map[string]string) string {
 			var all []string
 			for _, rec := range records {
-				all = append(all, rec[name])
+				if rec[name] != "" {
+					all = append(all, rec[name])
+				}
 			}
 			slices.Sort(all)
 			return strings.Join(slices.Compact(all), " and ")

@@ -117,6 +117,13 @@ func TestCellsAreIdentifiedByValue(t *testing.T) {
 	if r := compared(t, old, strings.Replace(old, ",0.005,", ",5e-3,", 1), Options{}); len(r.Moved) > 0 {
 		t.Errorf("0.005 and 5e-3: %+v", r.Moved)
 	}
+	if r := compared(t, old, strings.Replace(old, "boston,0,", "boston,0.0,", 1), Options{}); r.Err() != nil || r.Equal != 1 {
+		t.Errorf("splits 0 and 0.0: %+v", r)
+	}
+	quoted := `"` + strings.ReplaceAll(strings.Replace(strings.TrimSpace(cellHeader), ",", `","`, -1), "\n", "") + "\"\n"
+	if r := compared(t, old, strings.Replace(old, cellHeader, quoted, 1), Options{}); r.Err() != nil || r.Equal != 1 {
+		t.Errorf("a quoted header: %+v", r)
+	}
 	if r := compared(t, old, strings.Replace(old, ",0.005,", ",0.006,", 1), Options{}); len(r.Moved) != 1 || len(r.Notes) != 1 {
 		t.Errorf("0.005 and 0.006: %+v %v; want a missing cell and a new one", r.Moved, r.Notes)
 	}
@@ -312,6 +319,31 @@ func TestAnInfiniteFrictionIsNamed(t *testing.T) {
 		r, err := Compare(Run{Name: "old", Data: []byte(fmt.Sprintf(csv, 0.1))}, Run{Name: "new", Data: []byte(new)}, Options{})
 		if err != nil || len(r.Moved) != 1 || !strings.Contains(r.Moved[0].Where, "friction=inf") {
 			t.Errorf("%v, %+v: want the cell of friction=inf", err, r)
+		}
+	}
+}
+
+// Infinity is no other friction's value, though JSON has no number for it.
+func TestAnInfiniteFrictionIsNoOther(t *testing.T) {
+	of := func(friction string) string {
+		return fmt.Sprintf(`[{"experiment":"m","dataset":"b","split":0,"integrator":"euler","friction":%s,"h":0.1,"ks":0.1,"diverged":false}]`, friction)
+	}
+	for _, runs := range [][2]string{{"null", "5"}, {"5", "null"}} {
+		if r := compared(t, of(runs[0]), of(runs[1]), Options{}); len(r.Moved) != 1 || r.Moved[0].What != "cell" {
+			t.Errorf("friction %s and %s: %+v; want a cell that is missing", runs[0], runs[1], r.Moved)
+		}
+	}
+}
+
+// Cells that differ in a column of one run alone are not told apart by it, and the report says so.
+func TestColumnsOfOneRunAloneAreNoted(t *testing.T) {
+	csv := "experiment,dataset,split,h,ks,diverged%s\nm,b,0,0.1,0.1,false%s\n"
+	old, now := fmt.Sprintf(csv, ",integrator,friction", ",euler,5"), fmt.Sprintf(csv, "", "")
+	const want = "only one of the runs has the columns integrator, friction: no cells are told apart by them"
+	for _, runs := range [][2]string{{old, now}, {now, old}} {
+		r := compared(t, runs[0], runs[1], Options{})
+		if r.Err() != nil || len(r.Notes) != 1 || r.Notes[0] != want {
+			t.Errorf("notes %q, want %q", r.Notes, want)
 		}
 	}
 }

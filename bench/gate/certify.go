@@ -91,17 +91,18 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, apart := &Report{Kind: kindCertify}, 0
+	r, errs, apart := &Report{Kind: kindCertify}, 0, 0
 	r.join(old, now, quantity, func(where string, was, is *table.Table) {
 		if is.Len() == 0 {
 			r.moved(where, "row", "present", "missing", "every old row must be in the new run")
 			return
 		}
 		a, b := was.Rows()[0].Source.(observed), is.Rows()[0].Source.(observed)
-		if !slices.ContainsFunc(a.row.Steps, func(h float64) bool {
-			return slices.Contains(b.row.Steps, h)
-		}) {
-			apart++
+		for _, h := range a.row.Steps {
+			errs++
+			if !slices.Contains(b.row.Steps, h) {
+				apart++
+			}
 		}
 		r.compareObservable(where, a, b, o)
 	})
@@ -111,8 +112,8 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 		r.note("what --budget, --stability, --distance and --energy add to rows is not compared")
 	}
 	if apart > 0 {
-		r.note("%d of %d have no step in both runs: their errors are not compared", apart,
-			r.Compared)
+		r.note("%d of %d errors of the old run are at steps that the new one lacks, and are not "+
+			"compared", apart, errs)
 	}
 	return r, nil
 }
@@ -128,12 +129,16 @@ func (r *Report) compareObservable(where string, old, now observed, o Options) {
 		r.moved(where, "verdict", verdictText(old), verdictText(now), "verdicts must agree")
 		return
 	}
-	if settled(old) && settled(now) {
-		if d := math.Abs(float64(now.Order - old.Order)); d > o.Order {
-			why := fmt.Sprintf("by %.3g > %g", d, o.Order)
-			r.moved(where, "order", number(old.Order), number(now.Order), why)
-			return
+	// An order that was found and is no more may have fallen: it cannot pass unseen.
+	if settled(old) && (!settled(now) || differ(float64(old.Order), float64(now.Order), o.Order)) {
+		why := "the new run has none, or none that is certain"
+		if d := math.Abs(float64(now.Order - old.Order)); settled(now) && !math.IsNaN(d) {
+			why = fmt.Sprintf("by %.3g > %g", d, o.Order)
 		}
+		r.moved(where, "order", number(old.Order), number(now.Order), why)
+		return
+	}
+	if settled(old) && settled(now) {
 		a, b := float64(old.Constant), float64(now.Constant)
 		if differ(a, b, o.Constant*math.Abs(a)) {
 			why := "one of the runs has none"
@@ -150,10 +155,16 @@ func (r *Report) compareObservable(where string, old, now observed, o Options) {
 			continue
 		}
 		a, b := float64(old.Errors[i]), float64(now.Errors[j])
+		what := fmt.Sprintf("error at h = %g", h)
+		// An error that was known and is below the resolution now may be of any size.
+		if math.Abs(a) > 10*old.resolution(i) && now.resolution(j) > math.Abs(a) {
+			r.moved(where, what, number(old.Errors[i]), number(now.Errors[j]),
+				fmt.Sprintf("the new run resolves no error below %.3g", now.resolution(j)))
+			return
+		}
 		// A difference within ten times the resolution is none.
 		if differ(a, b, 10*(old.resolution(i)+now.resolution(j))+o.Constant*math.Abs(a)) {
 			why := fmt.Sprintf("by more than %g %% and its resolution", 100*o.Constant)
-			what := fmt.Sprintf("error at h = %g", h)
 			r.moved(where, what, number(old.Errors[i]), number(now.Errors[j]), why)
 			return
 		}

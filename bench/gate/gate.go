@@ -20,6 +20,7 @@ package gate
 import (
 	"bytes"
 	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -289,7 +290,11 @@ func kindOf(r Run) (string, error) {
 	case !strings.Contains(header, ","):
 		return "", usage.Errorf("gate: %s is neither JSON nor CSV: %s", r.Name, wanted)
 	}
-	return kindCells, checkHeader(r.Name, strings.Split(strings.TrimSpace(header), ","))
+	names, err := csv.NewReader(bytes.NewReader(text)).Read() // quoted or not
+	if err != nil {
+		return "", usage.Errorf("gate: %s: %w", r.Name, err)
+	}
+	return kindCells, checkHeader(r.Name, names)
 }
 
 // checkHeader distinguishes an export from the CSV of a figure or table.
@@ -298,6 +303,11 @@ func checkHeader(name string, header []string) error {
 	lacks := slices.DeleteFunc(slices.Clone(required), func(column string) bool {
 		return slices.Contains(header, column)
 	})
+	for i, column := range header {
+		if column != "" && slices.Contains(header[:i], column) {
+			return usage.Errorf("gate: %s has two columns %q: want each once", name, column)
+		}
+	}
 	if len(lacks) == 0 {
 		return nil
 	}

@@ -91,22 +91,42 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// A constant that only one run has has moved, by no percentage.
-func TestAConstantThatIsLost(t *testing.T) {
+// A constant, an order or an error that the new run knows no more has moved, by no percentage,
+// though the verdict is the same and no other number differs.
+func TestWhatIsLostHasMoved(t *testing.T) {
 	path, old := baseline(t)
-	var rows []certify.Row
-	if err := json.Unmarshal(old, &rows); err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(rows, func(r certify.Row) bool { return r.Observables[0].Verdict == certify.Confirmed })
-	rows[i].Observables[0].Constant = certify.Number(math.NaN())
-	now, err := json.Marshal(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Compare(Run{path, old}, Run{"now", now}, Options{})
-	if err != nil || len(r.Moved) != 1 || r.Moved[0].What != "constant" || r.Moved[0].Why != "one of the runs has none" {
-		t.Errorf("%+v, %v; want one constant that only one run has", r.Moved, err)
+	for _, of := range []struct {
+		what, why string
+		lose      func(*certify.Row, *certify.Observable)
+	}{
+		{"constant", "one of the runs has none", func(_ *certify.Row, o *certify.Observable) { o.Constant = certify.Number(math.NaN()) }},
+		{"order", "the new run has none, or none that is certain", func(_ *certify.Row, o *certify.Observable) {
+			nan := certify.Number(math.NaN())
+			o.Order, o.Uncertainty, o.Constant = nan, nan, nan
+		}},
+		{"order", "the new run has none, or none that is certain", func(_ *certify.Row, o *certify.Observable) { o.Order = certify.Number(math.NaN()) }},
+		{"order", "the new run has none, or none that is certain", func(_ *certify.Row, o *certify.Observable) { o.Uncertainty = 2 }},
+		{"error at h = 0.04", "the new run resolves no error below 1", func(r *certify.Row, o *certify.Observable) {
+			for i := range o.Errors {
+				o.Errors[i] *= 2
+				o.Resolution[i] = 1
+			}
+		}},
+	} {
+		var rows []certify.Row
+		if err := json.Unmarshal(old, &rows); err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(rows, func(r certify.Row) bool { return r.Observables[0].Verdict == certify.Confirmed })
+		of.lose(&rows[i], &rows[i].Observables[0])
+		now, err := json.Marshal(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Compare(Run{path, old}, Run{"now", now}, Options{})
+		if err != nil || len(r.Moved) != 1 || r.Moved[0].What != of.what || r.Moved[0].Why != of.why {
+			t.Errorf("%+v, %v; want one %s: %s", r.Moved, err, of.what, of.why)
+		}
 	}
 }
 
@@ -189,6 +209,10 @@ func TestUnusableInput(t *testing.T) {
 		{"a torn CSV", cellHeader + "a,b\n"},
 		{"JSON of something else", `{"name": "x"}`},
 		{"a distance that is no number", cellHeader + cellLine(0, math.NaN(), false)},
+		{"a distance below 0", cellHeader + cellLine(0, -0.1, false)},
+		{"no column of steps", strings.Replace(cellHeader, ",h,", ",step,", 1) + cellLine(0, 0.1, false)},
+		{"two columns of one name", strings.Replace(cellHeader, "seconds", "ks", 1) + cellLine(0, 0.1, false)},
+		{"text after JSON", `[{"experiment":"m","dataset":"b","split":0,"h":0.1,"ks":0.1,"diverged":false}]]]`},
 	} {
 		for _, old := range []string{string(good), c.data} {
 			_, err := Compare(Run{"old", []byte(old)}, Run{"bad", []byte(c.data)}, Options{})
@@ -275,8 +299,11 @@ func TestWhatIsNotComparedOfCertifyIsNoted(t *testing.T) {
 			row.Steps[j] *= 1.01
 		}
 	})
-	n := len(rows[0].Observables)
-	want := fmt.Sprintf("%d of %d have no step in both runs: their errors are not compared", n, r.Compared)
+	apart, all := len(rows[0].Observables)*len(rows[0].Steps), 0
+	for _, row := range rows {
+		all += len(row.Observables) * len(row.Steps)
+	}
+	want := fmt.Sprintf("%d of %d errors of the old run are at steps that the new one lacks, and are not compared", apart, all)
 	if r.Err() != nil || !slices.Equal(r.Notes, []string{want}) {
 		t.Errorf("%v, notes %q; want none and %q", r.Err(), r.Notes, want)
 	}
