@@ -1,6 +1,7 @@
 # hambench: `make help` lists the targets.
 
 GO   ?= go
+export GO
 OUT  ?= out
 FUZZTIME ?= 30s
 RESULTS  = docs/results
@@ -21,7 +22,8 @@ help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 build: ## build bin/hambench
-	$(GO) build -buildvcs=auto -o $(BIN) ./cmd/hambench 2>/dev/null || $(GO) build -o $(BIN) ./cmd/hambench
+	vcs=auto; git ls-files --error-unmatch go.mod > /dev/null 2>&1 || vcs=false; \
+	$(GO) build -buildvcs=$$vcs -o $(BIN) ./cmd/hambench
 
 test: ## run the tests, but those of minutes (test-long)
 	$(GO) vet ./...
@@ -33,10 +35,10 @@ test-long: ## the tests of minutes that make test skips: documented commands, th
 	HAMBENCH_TEST_LONG=1 $(GO) test -timeout 2h -run '^TestLong|^TestHelpExamplesWork$$' ./...
 
 wheel: ## a wheel of the Python package with the program inside, under bin/wheel (another platform by GOOS and GOARCH)
-	python3 python/wheel.py bin/wheel
+	$(PYTHON) python/wheel.py bin/wheel
 
 elsewhere: build $(VENV)/installed ## write docs/elsewhere.md: exact orders of other libraries' samplers
-	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python python/elsewhere.py docs/elsewhere.md
+	HAMBENCH="$(CURDIR)/$(BIN)" PYTHONPATH="$(CURDIR)/python" $(VENV)/bin/python python/elsewhere.py docs/elsewhere.md
 
 $(VENV)/installed: python/requirements.txt python/requirements-no-deps.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { echo "$(PYTHON) is older than Python 3.12, which the versions in $< need: make PYTHON=python3.12 …"; exit 1; }
@@ -47,10 +49,10 @@ $(VENV)/installed: python/requirements.txt python/requirements-no-deps.txt
 
 test-python: build $(VENV)/installed ## the Python package with numpy, JAX, PyTorch and four libraries of samplers, and six readers of draws (installs them under bin/venv; wants Python 3.12)
 	$(VENV)/bin/mypy --config-file python/mypy.ini python/hambench
-	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest -q python/tests
+	HAMBENCH="$(CURDIR)/$(BIN)" PYTHONPATH="$(CURDIR)/python" $(VENV)/bin/python -m pytest -q python/tests
 
 bench-python: build $(VENV)/installed ## what a call from Python costs beside the program's own start
-	HAMBENCH=$(CURDIR)/$(BIN) PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python python/bench_calls.py
+	HAMBENCH="$(CURDIR)/$(BIN)" PYTHONPATH="$(CURDIR)/python" $(VENV)/bin/python python/bench_calls.py
 
 test-slurm: ## hambench slurm on a cluster of three nodes on this machine, with crashes (as root; installs Slurm if missing; at most 10 minutes)
 	cd test/slurm && $(GO) test -tags slurm -count=1 -timeout 9m30s
@@ -67,7 +69,7 @@ test-arm64: ## kernels, networks, integrators and models on an emulated ARM proc
 	@command -v qemu-aarch64-static > /dev/null || { echo "qemu-aarch64-static is missing: apt-get install qemu-user-static"; exit 1; }
 	GOARCH=arm64 $(GO) test -exec qemu-aarch64-static -timeout 30m -skip "$(NOT_EMULATED)" $(NUMERIC)
 	GOARCH=arm64 HAMBENCH_ISA=generic $(GO) test -exec qemu-aarch64-static -timeout 30m ./internal/mlp ./integrators
-	GO="$(GO)" tools/merge-arm64.sh
+	tools/merge-arm64.sh
 
 estimate-arm64: ## estimates of the ARM kernels' inner loops (needs Debian's llvm-19)
 	$(GO) -C internal/gen run ./arm64 -estimate
@@ -84,35 +86,36 @@ bench-kernels: ## gradients, Hessian-vector products, normals and steps as fract
 	$(GO) test -run xxx -bench Ratio -benchtime 50ms -benchmem ./internal/mlp
 
 bench-table: ## normals, gradients and leapfrog steps of every instruction set as one table, ARM's estimated (needs Debian's llvm-19 for those)
-	@GO="$(GO)" tools/kernels.sh
+	@tools/kernels.sh
 
 limits: ## what the ports of amd64 allow the passes with normals, by llvm-mca (needs Debian's llvm-19)
-	@GO="$(GO)" tools/limits.sh
+	@tools/limits.sh
 
 peers: ## the sampler step beside PyTorch's, JAX's and blackjax's (bench/peers), at most 8 minutes
-	python3 bench/peers/run.py
+	$(PYTHON) bench/peers/run.py
 
-reproduce: ## every figure and table, quick profile, under $(OUT)
-	./reproduce.sh --out $(OUT)
+reproduce: ## every figure and table, quick profile, under out/ (OUT=…)
+	./reproduce.sh --out '$(OUT)'
 
-figures: build ## draw figures and tables again from what $(OUT) holds, running nothing
-	$(BIN) reproduce --figures-only --out $(OUT)
+figures: build ## draw figures and tables again from what out/ (OUT=…) holds, running nothing
+	$(BIN) reproduce --figures-only --out '$(OUT)'
 
-redraw: build ## draw the committed results again under $(OUT) from their store, running nothing
-	mkdir -p $(OUT)
-	tar -xzf $(RESULTS)/store.tar.gz -C $(OUT)
-	$(BIN) reproduce --figures-only $(PUBLISHED) --out $(OUT)
+redraw: build ## draw the committed results again under out/committed (OUT=…) from their store, running nothing
+	rm -rf '$(OUT)/committed'
+	mkdir -p '$(OUT)/committed'
+	tar -xzf $(RESULTS)/store.tar.gz -C '$(OUT)/committed'
+	$(BIN) reproduce --figures-only $(PUBLISHED) --out '$(OUT)/committed'
 
-publish: build ## make $(RESULTS) of what $(OUT) holds of that run: a store without draws, and what is drawn from it but what the page shows as well
+publish: build ## make docs/results of what out/ (OUT=…) holds of that run: a store without draws, and what is drawn from it but what the page shows as well
 	rm -rf bin/published
-	$(BIN) store merge --published --out bin/published $(OUT)
-	rm -f $(RESULTS)/*.csv $(RESULTS)/*.txt $(RESULTS)/*.png $(RESULTS)/claims.*
-	tar -cf bin/store.tar -C bin/published store
-	gzip -9nc bin/store.tar > $(RESULTS)/store.tar.gz
+	$(BIN) store merge --published --out bin/published '$(OUT)'
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf bin/store.tar -C bin/published store
 	$(BIN) reproduce --figures-only $(PUBLISHED) --out bin/published
+	rm -f $(RESULTS)/*.csv $(RESULTS)/*.txt $(RESULTS)/*.png $(RESULTS)/claims.*
+	gzip -9nc bin/store.tar > $(RESULTS)/store.tar.gz
 	cd bin/published && rm $(ON_THE_PAGE) claims.txt *-table.txt && cp index.html claims.md claims.json *.csv *.txt *.png '$(abspath $(RESULTS))'
 
-gate: build ## compare exact orders and constants with the committed baseline; exit code 1 if one moved
+gate: build ## compare exact orders and constants with the committed baseline; fails if one moved
 	$(BIN) certify --json > bin/certify.json
 	$(BIN) gate testdata/certify.json bin/certify.json
 
@@ -145,7 +148,7 @@ cross: ## build for Linux, macOS and Windows on amd64 and arm64; vet for arm64 a
 	GOARCH=386 $(GO) vet ./...
 
 lint: ## formatting, vet and unreachable functions; all must say nothing
-	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
+	@files=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$files" || { echo "$$files"; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
 	@dead=$$($(GO) tool -modfile=tools/go.mod deadcode -test ./...) && test -z "$$dead" || { echo "$$dead"; echo "remove these functions: nothing calls them"; exit 1; }
 
@@ -156,6 +159,6 @@ lines: ## count the product's Go lines and their comments, by package
 module: ## change the module's path everywhere: make module PATH=github.com/you/hambench
 	@PATH=/usr/bin:/bin:/usr/sbin:/sbin tools/module.sh '$(if $(findstring command line,$(origin PATH)),$(PATH))'
 
-clean: ## remove what the build made; results in $(OUT) stay
+clean: ## remove what the build made; results stay
 	rm -rf bin
 	$(GO) clean ./...

@@ -2,8 +2,6 @@ module hambench
 
 go 1.26.0
 
-toolchain go1.26.8
-
 require (
 	github.com/klauspost/compress v1.18.0
 	github.com/olekukonko/tablewriter v1.1.5

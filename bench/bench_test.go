@@ -88,9 +88,6 @@ type methods struct {
 }
 
 func newMethods(b *testing.B) *methods {
-	if _, err := os.Stat("../../shared/data"); err == nil && os.Getenv(datasets.EnvData) == "" {
-		b.Setenv(datasets.EnvData, "../../shared/data")
-	}
 	r, err := datasets.NewResolver("")
 	if err != nil {
 		b.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
 	"hambench/internal/long"
 )
 

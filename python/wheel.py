@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 
 PYTHON = pathlib.Path(__file__).parent
 ROOT = PYTHON.parent
@@ -48,6 +49,7 @@ def build(folder: pathlib.Path) -> pathlib.Path:
     program.unlink()
     files[f"{info}/licenses/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     files[f"{info}/licenses/licences.md"] = (ROOT / "docs" / "licences.md").read_bytes()
+    files |= {f"{info}/licenses/{name}": text for name, text in notices(go, env)}
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: hambench\nVersion: {version}\nSummary: Exact orders of stochastic Hamiltonian samplers, also of those written in Python\n"
         f"Requires-Python: >=3.10\nDescription-Content-Type: text/markdown\n\n{(ROOT / 'docs' / 'python.md').read_text()}"
@@ -66,6 +68,18 @@ def build(folder: pathlib.Path) -> pathlib.Path:
     return wheel
 
 
+def notices(go: str, env: dict[str, str]) -> Iterator[tuple[str, bytes]]:
+    """The licences and notices of what is linked into the program, Go's own library among it: they have to go with a binary."""
+    form = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"
+    linked = subprocess.run([go, "list", "-deps", "-f", form, "./cmd/hambench"], env=env, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    modules = [line.split("\t") for line in sorted(set(linked.splitlines())) if line]
+    for path, folder in [*modules, ["go", said(go, "env", "GOROOT")]]:
+        for place in ("", "licenses", "THIRD_PARTY_LICENSES"):
+            for p in sorted((pathlib.Path(folder) / place).glob("*")):
+                if p.is_file() and p.suffix != ".go" and (place or re.match("(?i)licen[cs]e|copying|notice|patents", p.name)):
+                    yield str(pathlib.PurePosixPath(path, place, p.name)), p.read_bytes()
+
+
 def said(*words: str) -> str:
     """What a command prints; empty if it is not there or fails."""
     try:
@@ -76,7 +90,8 @@ def said(*words: str) -> str:
 
 def commit() -> str:
     """The commit that the program is built from, with "+changes" behind it if there are any; empty where git does not say."""
-    head = said("git", "rev-parse", "HEAD")
+    # An archive inside another repository has not that one's commit.
+    head = said("git", "ls-files", "--error-unmatch", "go.mod") and said("git", "rev-parse", "HEAD")
     return f"{head}+changes" if head and said("git", "status", "--porcelain", "--untracked-files=no") else head
 
 

@@ -6,5 +6,5 @@ cd "$(dirname "$0")/.."
 for t in $(grep -ro '^func Fuzz[A-Za-z]*' --include='*_test.go' . | sed 's|/[^/]*:func |:|' | sort); do
   echo "$t"
   # Minimising what is merely new would take a minute each time.
-  go test -run '^$' -fuzz "^${t#*:}\$" -fuzztime "$1" -fuzzminimizetime 100x "${t%:*}"
+  ${GO:-go} test -run '^$' -fuzz "^${t#*:}\$" -fuzztime "$1" -fuzzminimizetime 100x "${t%:*}"
 done

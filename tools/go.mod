@@ -4,8 +4,6 @@ module hambench/tools
 
 go 1.26.0
 
-toolchain go1.26.8
-
 tool (
 	golang.org/x/tools/cmd/deadcode
 	golang.org/x/vuln/cmd/govulncheck

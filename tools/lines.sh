@@ -6,8 +6,9 @@
 # checkout in that folder.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
+files=$(git ls-files '*.go')
 printf '%-24s %6s %8s %5s\n' package code comments wide
-git ls-files '*.go' |
+printf '%s\n' "$files" |
   grep -vE '_test\.go$|^(test|tools|examples|bench/peers|internal/gen)/' |
   xargs grep -L '^// Code generated ' |
   LC_ALL=C xargs awk '

@@ -4,10 +4,12 @@
 # the database of vulnerabilities cannot be reached. GOVULNDB names another
 # one, such as file:///a/copy.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
-go tool -modfile=tools/go.mod govulncheck ${GOVULNDB:+-db "$GOVULNDB"} ./... > "$said" 2>&1
+trap 'exit 143' TERM
+trap 'exit 130' INT
+${GO:-go} tool -modfile=tools/go.mod govulncheck ${GOVULNDB:+-db "$GOVULNDB"} ./... > "$said" 2>&1
 code=$?
 if [ $code -ne 0 ] && [ $code -ne 3 ] && grep -q "fetching vulnerabilities" "$said"; then
   echo "vulnerabilities: NOT CHECKED: the database ${GOVULNDB:-https://vuln.go.dev} cannot be reached" >&2

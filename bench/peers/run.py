@@ -316,7 +316,7 @@ def run(wishes: Wishes) -> None:
     cache = cache_folder()
     python = environment(cache)
     program = cache / "ours"
-    call("cannot build our program", "go", "build", "-o", program, "./bench/peers", cwd=ROOT)
+    call("cannot build our program", os.environ.get("GO", "go"), "build", "-buildvcs=false", "-o", program, "./bench/peers", cwd=ROOT)
     core = pin()
     with tempfile.TemporaryDirectory() as scratch:
         problem = Path(scratch) / "problem.json"

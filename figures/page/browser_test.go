@@ -263,7 +263,11 @@ const axe = "axe-core@4.14.1"
 // MPL 2.0, is not that of this project. It skips the test where it is not to be had.
 func axeScript(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(os.TempDir(), "hambench-"+axe)
+	cache, err := os.UserCacheDir() // not the temporary folder, which others may write to
+	if err != nil {
+		cache = t.TempDir()
+	}
+	dir := filepath.Join(cache, "hambench-"+axe)
 	script := filepath.Join(dir, "package", "axe.min.js")
 	if _, err := os.Stat(script); err != nil {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

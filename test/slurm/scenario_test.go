@@ -70,7 +70,7 @@ func TestCluster(t *testing.T) {
 	defer done()
 	check(t, install(ctx))
 	l := &lab{cluster: startCluster(ctx, t), ctx: ctx}
-	l.output(ctx, t, "go", "build", "-C", root(t), "-o", l.path("hambench"), "./cmd/hambench")
+	l.output(ctx, t, "go", "build", "-C", root(t), "-buildvcs=false", "-o", l.path("hambench"), "./cmd/hambench")
 	l.reference = l.path("reference")
 	finished := make(chan error, 1)
 	go func() {

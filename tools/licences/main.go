@@ -104,6 +104,7 @@ func render(root string) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	fmt.Fprint(&out, "# Licences of the dependencies\n\nMade by `make licences` from the modules' own files; CI checks that it is up to date.\n"+
+		"Go's own library, which is in every program, is under BSD-3-Clause, too.\n"+
 		"Where a module leaves the choice, the licence taken.\n")
 	seen := map[string]bool{}
 	for _, s := range sections {
