@@ -269,7 +269,7 @@ func (e enumeration) stationary(t *testing.T, h float64) (mean, theta, r []float
 func average(x []float64) float64 { return floats.Sum(x) / float64(len(x)) }
 
 // TestTheoryByEnumeration holds docs/theory.md to the independent program on random problems: what
-// mini-batches add to the mean and the variance of θ is that of U + cη²V at the ends of epochs and
+// mini-batches add to the mean and the variance of θ is that of U + cη²S at the ends of epochs and
 // within them, and to the variance of r η² E δ² j(K − j)/(K − 1) after j steps. Coefficients of η²
 // are extrapolated from two steps.
 func TestTheoryByEnumeration(t *testing.T) {
@@ -288,7 +288,7 @@ func TestTheoryByEnumeration(t *testing.T) {
 			p, s := average(e.p), average(e.s)
 			whole := e
 			whole.p, whole.s = []float64{p}, []float64{s}
-			// V = E (ΔPθ − Δs)²/m, and E δ² under the target.
+			// S = E (ΔPθ − Δs)²/m, and E δ² under the target.
 			var square, cross, heat float64
 			for i := range k {
 				dp, ds := e.p[i]-p, e.s[i]-s
@@ -327,7 +327,7 @@ func TestTheoryByEnumeration(t *testing.T) {
 }
 
 // TestAnEpochIsThatOfAnotherPotential compares the mean map of an epoch of exact flows, over all
-// orders, with the flow of U + (Kη²/12)V, from any state: the remainder is of order η⁴.
+// orders, with the flow of U + (Kη²/12)S, from any state: the remainder is of order η⁴.
 func TestAnEpochIsThatOfAnotherPotential(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 8))
 	flow := func(p, m, friction, h float64) *mat.Dense {
@@ -506,7 +506,7 @@ func TestSpreadOfCutRows(t *testing.T) {
 }
 
 // TestNewPartitionsActAsOne certifies a scheme that cuts rows anew for every epoch: the law is that
-// of a fixed partition, with V averaged over all partitions.
+// of a fixed partition, with S averaged over all partitions.
 func TestNewPartitionsActAsOne(t *testing.T) {
 	const rows, size = 4, 2
 	rng := rand.New(rand.NewPCG(31, 10))
