@@ -139,7 +139,7 @@ def lines() -> list[str]:
         "The problem is the built-in `gaussian` (two parameters, four batches of unequal curvature, friction 1.3). Versions: " + ", ".join(f"{k} {v}" for k, v in versions.items()) + ".",
         "",
         "Orders are of the relative error of the stationary law, with its leading term: of θ's mean, θ's covariance, and the covariance of θ and r together (`–`: the momentum is no part of the state).",
-        "`exact`: no error, where one of order 4 would be seen. An order says how an error behaves as steps become small; at the steps of a particular application it may be far below others.",
+        "`exact`: no error, where one of order 4 would be seen. An order says how an error behaves as the step decreases. At the steps of a particular application, an error of low order may be far smaller than others.",
         "",
         "| library | sampler | its documentation says | scheme | θ mean | θ covariance | joint | note |",
         "|---|---|---|---|---|---|---|---|",
@@ -154,7 +154,7 @@ def lines() -> list[str]:
         "SGMCMCJax 0.2.13 imports a module that current versions of JAX have dropped, which it needs for its progress bar alone; an empty module stands in for it.",
         "",
         "To repeat a row: `python3 -c \"import jax; jax.config.update('jax_enable_x64', True); import hambench; from hambench import adapters;",
-        "print(hambench.certify(adapters.blackjax_sgld(), problem='gaussian'))\"`, with the versions above (`python/requirements.txt`).",
+        "print(hambench.certify(adapters.blackjax_sgld(), problem='gaussian'))\"`, with the versions above (`python/requirements.txt` and, of devinterp, `python/requirements-no-deps.txt`).",
     ]
 
 
