@@ -282,8 +282,8 @@ func parseCell(rec map[string]string) (c cell, err error) {
 	if c.ks, err = parseNumber("ks", rec["ks"]); err != nil {
 		return c, err
 	}
-	if c.ks < 0 || c.ks > 1 {
-		return c, usage.Errorf("ks = %v: want a distance from 0 to 1", c.ks)
+	if c.ks < 0 {
+		return c, usage.Errorf("ks = %v: want a distance, 0 or more", c.ks)
 	}
 	if self := rec["ks_self"]; self != "" {
 		if c.self, err = parseNumber("ks_self", self); err != nil {

@@ -3,6 +3,9 @@ package main
 import (
 	"cmp"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,8 +22,9 @@ func exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Writes the stored results, one CSV or JSON row per cell, to standard output.",
-		Long: `Only the cells of the profile's runs are written; a cell that two studies share
-has a row in each. friction is inf for full momentum refreshment, batch is 0 for
+		Long: `The cells of the profile's runs are written, and of studies that are run by name
+(hambench run) those of the profile in which they were, which a note names; a cell
+that two studies share has a row in each. friction is inf for full momentum refreshment, batch is 0 for
 the full batch and empty where only the model knows the number of rows, and ks is 0
 where observe is coupled, density, learning or path. Test scores and diagnostics follow, empty
 where a cell has none. In JSON, infinite and empty are null, and scores are in an
@@ -51,6 +55,16 @@ func (f *selection) export(write func(io.Writer, *table.Table) error) error {
 		if err := f.exportable([]bench.Study{p.Study}); err != nil {
 			return err
 		}
+	}
+	elsewhere := make(map[string][]string)
+	for _, p := range plans {
+		if p.Profile != f.label() && len(p.Cells) > 0 {
+			elsewhere[p.Profile] = append(elsewhere[p.Profile], p.ID)
+		}
+	}
+	for _, profile := range slices.Sorted(maps.Keys(elsewhere)) {
+		f.note("of profile %s, in which they were run by name: the rows of %s", profile,
+			strings.Join(elsewhere[profile], ", "))
 	}
 	cells := bench.NewResults(f.Store).Table(plans).Where("record", bench.CellRecord)
 	rows := cells.Where("missing", false)

@@ -258,6 +258,16 @@ func TestReproduceToy(t *testing.T) {
 	if _, stdout, _ = call(t, "export", "--only", "toy", "--out", out); strings.Count(stdout, "\n") != 4 || !strings.HasPrefix(stdout, "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,") {
 		t.Errorf("export: %s", stdout)
 	}
+	// A name without a run is no reason to write or draw the others alone.
+	for _, command := range [][]string{{"export"}, {"reproduce", "--figures-only"}} {
+		code, stdout, stderr := call(t, append(command, "--only", "toy,tpy,methods", "--out", out)...)
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, "tpy") || strings.Contains(stderr, "\n\n") {
+			t.Errorf("%v of a name without a run: exit code %d, %s %s", command, code, stdout, stderr)
+		}
+	}
+	if code, _, stderr := call(t, "export", "--only", "toy,methods", "--out", out); code != exitUsage || !strings.Contains(stderr, "no run of methods in "+out) {
+		t.Errorf("export of a study without a run: exit code %d, %s", code, stderr)
+	}
 }
 
 func TestInterruptSaysHowToContinue(t *testing.T) {

@@ -50,6 +50,10 @@ func TestLongCommittedResultsAreThoseOfTheirStore(t *testing.T) {
 			}
 		}
 	}
+	code, _, stderr := call(t, "export", "--profile", "standard", "--out", out)
+	if want := "note: of profile default, in which they were run by name: the rows of sms-coupled\n"; code != exitOK || !strings.Contains(stderr, want) {
+		t.Errorf("export: exit code %d, %q; want %q", code, stderr, want)
+	}
 	// Of the page its words: coordinates of pictures may differ in their last digit elsewhere.
 	pictures := regexp.MustCompile(`(?s)<svg.*?</svg>|data:[^"]*`)
 	got := strings.Split(pictures.ReplaceAllString(read(t, filepath.Join(out, "index.html")), ""), "\n")

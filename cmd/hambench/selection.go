@@ -307,17 +307,24 @@ func (f *selection) stored() ([]bench.Plan, error) {
 		return nil, err
 	}
 	chosen, there := f.choose(plans)
-	if len(chosen) > 0 {
+	absent := slices.DeleteFunc(slices.Clone(f.only), func(id string) bool {
+		return slices.Contains(there, id)
+	})
+	if len(chosen) > 0 && len(absent) == 0 {
 		return chosen, nil
 	}
 	// The profile has runs, but not of these studies or data sets: those of other profiles may be.
 	instead := "there are runs of " + strings.Join(there, ", ")
-	if others, _ := f.choose(all); len(others) > 0 {
+	others, _ := f.choose(all)
+	others = slices.DeleteFunc(others, func(p bench.Plan) bool {
+		return len(absent) > 0 && !slices.Contains(absent, p.ID)
+	})
+	if len(others) > 0 {
 		instead = "there are runs of profile " + strings.Join(distinct.Of(others,
 			func(p bench.Plan) string { return p.Profile }), "; ") + ": give --profile and, of " +
 			"what such a run changed, --splits, --samples, --repeat, --seed-from or --precision"
 	}
-	of := cmp.Or(strings.Join(f.only, ","), "any study")
+	of := cmp.Or(strings.Join(absent, ","), strings.Join(f.only, ","), "any study")
 	if f.on != nil {
 		of += " on " + strings.Join(f.on, ",")
 	}
