@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/noise"
+	"hambench/usage"
 )
 
 // wide is a target of many parameters without data to speak of; its prior is
@@ -173,6 +175,7 @@ func TestPaperTimes(t *testing.T) {
 		{0.03, Plan{BurnIn: 333, Samples: 7, Thin: 83}},    // 83.3
 		{5, Plan{BurnIn: 2, Samples: 7, Thin: 1}},          // at least a step
 		{100, Plan{BurnIn: 1, Samples: 7, Thin: 1}},
+		{1e-300, Plan{BurnIn: maxSteps, Samples: 7, Thin: maxSteps}}, // more than an int holds
 	} {
 		if got := PaperPlan(tt.step, 7); got != tt.want {
 			t.Errorf("h = %v: %+v, want %+v", tt.step, got, tt.want)
@@ -181,6 +184,33 @@ func TestPaperTimes(t *testing.T) {
 	for _, tt := range []struct{ rows, size, want int }{{455, 0, 1}, {455, 8, 57}, {455, 128, 4}, {100, 67, 1}, {100, 66, 2}, {2, 1, 2}, {2, 8, 1}} {
 		if got := Batches(tt.rows, tt.size); got != tt.want {
 			t.Errorf("%d rows in batches of %d: K = %d, want %d", tt.rows, tt.size, got, tt.want)
+		}
+	}
+}
+
+// A plan has samples, steps between them, and an end: its burn-in and its samples count.
+func TestBadPlansAreUsageErrors(t *testing.T) {
+	const few, long = "want at least 1, 1 and 0", "no chain ends"
+	for _, tt := range []struct {
+		plan        Plan
+		begins, has string // of the error; "" for a good plan
+	}{
+		{Plan{BurnIn: 0, Samples: 1, Thin: 1}, "", ""},
+		{Plan{BurnIn: 0, Samples: 0, Thin: 2}, "0 samples, 2 steps apart, after 0 steps: ", few},
+		{Plan{BurnIn: 3, Samples: 1, Thin: 0}, "1 samples, 0 steps apart, after 3 steps: ", few},
+		{Plan{BurnIn: -1, Samples: 1, Thin: 1}, "1 samples, 1 steps apart, after -1 steps: ", few},
+		{Plan{BurnIn: maxSteps - 3, Samples: 2, Thin: 1}, "", ""},
+		{Plan{BurnIn: maxSteps - 2, Samples: 2, Thin: 1},
+			"17592186044414 steps before the first of 2 samples and 1 for each: ", long},
+		{PaperPlan(1e-300, 7), "17592186044416 steps before the first of 7 samples and ", long},
+	} {
+		err := tt.plan.Check()
+		switch {
+		case tt.has == "" && err != nil:
+			t.Errorf("%+v: %v", tt.plan, err)
+		case tt.has != "" && (!errors.As(err, new(*usage.Error)) ||
+			!strings.HasPrefix(err.Error(), tt.begins) || !strings.Contains(err.Error(), tt.has)):
+			t.Errorf("%+v: error %v, want %q … %q", tt.plan, err, tt.begins, tt.has)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/integrators/estimators"
+	"hambench/internal/child"
 	"hambench/models"
 	"hambench/usage"
 )
@@ -595,5 +596,43 @@ func TestFullBatchHasNoGradientNoise(t *testing.T) {
 	}
 	if a, b := run("sghmc", "reshuffle", 2), run("leapfrog", "reshuffle", 2); math.Abs(a-b) < 1e-6 {
 		t.Errorf("two batches: sghmc ends where leapfrog does, at %v", a)
+	}
+}
+
+// A first batch of the last rows is not all data: its gradients have a variance.
+func TestTheLastRowsAreNotAllData(t *testing.T) {
+	m, err := integrators.Builtin().Lookup("sghmc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := m.New(1, integrators.Params{Step: 0.1, Friction: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &script{batches: []minibatch.Batch{{Lo: 1, Hi: 2, Scale: 2}, {Lo: 0, Hi: 1, Scale: 2}}}
+	c := must(t, newSprings(-2, 3), in, s)
+	if err := c.Advance(t.Context(), integrators.NewState(1), 10); err != nil {
+		t.Fatal(err)
+	}
+	if v := in.Kernel.(integrators.VarianceCorrected).GradientVariance(); !(v[0] > 1) {
+		t.Errorf("variance %v of gradients that differ by 10", v)
+	}
+}
+
+// What a model in another process fails with while a sample is observed is the run's error.
+func TestRunReturnsAFailureOfTheModel(t *testing.T) {
+	in, _ := eulerOf(0.01)
+	c, failed := must(t, newSprings(1), in, whole(1)), errors.New("no predictions")
+	err := c.Run(t.Context(), integrators.NewState(1), Plan{Samples: 1, Thin: 1},
+		func(int, *integrators.State) error { panic(&child.Failure{Err: failed}) })
+	if !errors.Is(err, failed) {
+		t.Errorf("error %v: want %v", err, failed)
+	}
+}
+
+func TestCountsAddUp(t *testing.T) {
+	got := Counts{1, 2, 3, 4}.Plus(Counts{10, 20, 30, 40})
+	if want := (Counts{11, 22, 33, 44}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

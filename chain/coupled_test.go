@@ -75,6 +75,30 @@ func TestCoupledChainsRunWholeOuterSteps(t *testing.T) {
 	if a, b := c.Coarse.Counts().Steps, c.Fine.Counts().Steps; err != nil || a != 18 || b != 36 {
 		t.Errorf("%d and %d steps, %v: want 18 and 36", a, b, err)
 	}
+	if n := c.Counts(); n.Steps != 54 || n.Gradients != 54 {
+		t.Errorf("%+v: want the work of both, 54 steps of a gradient", n)
+	}
+}
+
+// Coupled chains start with one momentum, so that they are near each other from the first step on:
+// with a momentum of its own each would be about √2 apart.
+func TestCoupledChainsStartWithOneMomentum(t *testing.T) {
+	c, err := chain.Registries{}.Couple(toy(t), toy(t), chain.Spec{
+		Integrator: "baoab", Params: integrators.Params{Step: 1e-4, Friction: 2}, Key: 5,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Run(t.Context(), []float64{0}, chain.Plan{Samples: 1, Thin: 1},
+		func(_ int, a, b *integrators.State) error {
+			if d := a.R[0] - b.R[0]; math.Abs(d) > 1e-3 || a.R[0] == 0 {
+				t.Errorf("momenta %v and %v after a step of 0.0001", a.R[0], b.R[0])
+			}
+			return nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // The mean of the differences is that of the exact errors at h and at h/2, within

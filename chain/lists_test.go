@@ -225,3 +225,72 @@ func TestUndeclaredListsAndWeightsPanic(t *testing.T) {
 		}
 	}
 }
+
+// counting counts the evaluations of a target over all rows.
+type counting struct {
+	models.Target
+	evaluations *int64
+}
+
+func (c counting) Potential(theta []float64) float64 {
+	*c.evaluations++
+	return c.Target.Potential(theta)
+}
+
+func (c counting) Gradient(g, theta []float64, rows models.Rows) {
+	if rows.Hi-rows.Lo == c.Rows() {
+		*c.evaluations++
+	}
+	c.Target.Gradient(g, theta, rows)
+}
+
+// The search for cv's mode is counted, potentials too, and does not depend on the order that an
+// earlier chain left the rows in, to the last bit.
+func TestTheSearchForAModeIsCountedAndAlone(t *testing.T) {
+	spec := chain.Spec{
+		Integrator: "leapfrog", Params: integrators.Params{Step: 0.05, Friction: 1},
+		Estimator: "cv", Batches: 4, Key: 3,
+	}
+	var ends []float64
+	for _, disturbed := range []bool{false, true} {
+		model, evaluations := target(t, "logistic", "logistic", ""), int64(0)
+		if disturbed {
+			model.Arrange(rand.New(rand.NewPCG(1, 1)).Perm(model.Rows()))
+		}
+		s, err := chain.Registries{}.New(counting{model, &evaluations}, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Counts().FullGradients; got != evaluations || got < 10 {
+			t.Errorf("%d gradients of all data are counted, of %d evaluations", got, evaluations)
+		}
+		z := s.Start(3, nil)
+		if err := s.Advance(t.Context(), z, 20); err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, z.Theta[0])
+	}
+	if ends[0] != ends[1] {
+		t.Errorf("%v, and %v on a target that was arranged", ends[0], ends[1])
+	}
+}
+
+// A state that goes on in another chain loses the variables of the first one's estimator.
+func TestAStateHasTheVariablesOfItsOwnEstimator(t *testing.T) {
+	var z *integrators.State
+	for estimator, want := range map[string]int{"saga": 2, "svrg": 1, "plain": 0} {
+		s, err := chain.Registries{}.New(target(t, "toy", "toy", ""), chain.Spec{
+			Integrator: "leapfrog", Params: integrators.Params{Step: 0.05, Friction: 1},
+			Estimator: estimator, Batches: 2,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if z == nil {
+			z = s.Start(3, nil)
+		}
+		if err := s.Advance(t.Context(), z, 2); err != nil || len(z.Aux) != want {
+			t.Errorf("%s: %d variables, %v: want %d", estimator, len(z.Aux), err, want)
+		}
+	}
+}

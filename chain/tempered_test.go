@@ -12,6 +12,7 @@ import (
 	"hambench/chain"
 	"hambench/integrators"
 	"hambench/models"
+	"hambench/models/datasets"
 )
 
 // positionFile writes a file of a start.
@@ -94,6 +95,28 @@ func TestAPositionInAFile(t *testing.T) {
 		if chain.IsFile(name) != want {
 			t.Errorf("%s", name)
 		}
+	}
+}
+
+// A start that is fixed is a position in a file, or the optimum of a target that knows one.
+func TestAFixedStartIsAPositionOrTheOptimum(t *testing.T) {
+	net, err := models.Builtin().New("linear-net:2,1,2", &datasets.Split{}, models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := positionFile(t, "1 2 3 4")
+	for start, want := range map[string][]float64{
+		chain.AtOptimum: net.(models.Optimal).Optimum(), file: {1, 2, 3, 4}, "prior": nil,
+	} {
+		got, err := chain.FixedStart(start, net)
+		if err != nil || !slices.Equal(got, want) || chain.IsFixed(start) != (want != nil) {
+			t.Errorf("%s: %v, %v: want %v", start, got, err, want)
+		}
+	}
+	want := `start "optimum": model "toy" does not know its optimum: want the file of a position`
+	_, err = chain.FixedStart(chain.AtOptimum, target(t, "toy", "toy", ""))
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 
