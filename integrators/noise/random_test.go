@@ -102,6 +102,26 @@ func TestRandIsPhilox(t *testing.T) {
 	}
 }
 
+// Two values are a block, whose number has 64 bits: here the 2³³rd and the one after it.
+func TestRandCountsItsBlocksWith64Bits(t *testing.T) {
+	s := source{key: [2]uint32{1, 2}, stream: 5, next: 1<<34 + 6}
+	w := kernel.Philox([4]uint32{3, 2, 0, 5}, [2]uint32{1, 2})
+	for i := 0; i < 4; i += 2 {
+		if got, want := s.Uint64(), uint64(w[i])|uint64(w[i+1])<<32; got != want {
+			t.Errorf("word %d: %x, want %x", i, got, want)
+		}
+	}
+}
+
+func TestNormalsAreTheGenerators(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i, x := range Normals(rand.New(rand.NewPCG(1, 2)), 5) {
+		if want := rng.NormFloat64(); x != want {
+			t.Errorf("number %d is %v, want %v", i, x, want)
+		}
+	}
+}
+
 // A uniform choice among 10: chi-squared with 9 degrees of freedom exceeds
 // 27.9 once in 1000 seeds; the seed is fixed.
 func TestRandIsUniform(t *testing.T) {
