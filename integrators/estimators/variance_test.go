@@ -1,6 +1,8 @@
 package estimators_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"hambench/integrators/estimators"
 	"hambench/models"
 	"hambench/models/datasets"
+	"hambench/usage"
 )
 
 // bends are batches with forces that differ in stiffness and in shape.
@@ -203,6 +206,60 @@ func TestEstimatorsCountTheirGradients(t *testing.T) {
 		}
 		if allocs := testing.AllocsPerRun(5, func() { err = c.Advance(t.Context(), z, 15) }); allocs > 1 || err != nil {
 			t.Errorf("%s: %g allocations in 15 steps (%v), want none beside the context", tt.estimator, allocs, err)
+		}
+	}
+}
+
+// tallied is a batch whose gradients are counted.
+type tallied struct {
+	bend
+	gradients *int
+}
+
+func (f tallied) Gradient(g, theta []float64) {
+	*f.gradients++
+	f.bend.Gradient(g, theta)
+}
+
+// cv takes the gradient of each batch at the mode once, says how large that of all data is there,
+// and is made only where somebody looks for a mode.
+func TestControlVariatesKeepGradientsAndSayHowNearTheModeIs(t *testing.T) {
+	e, z := made(t, estimators.ControlVariates, false), integrators.NewState(2)
+	e.Begin(z)
+	g, gradients, steps := make([]float64, 2), 0, 3*bends
+	for k := range steps {
+		batch := tallied{bend(k % bends), &gradients}
+		step := estimators.Step{Number: int64(k), Batch: k % bends, Force: batch}
+		e.Force(step, z).Gradient(g, z.Theta)
+	}
+	if want := steps + bends; gradients != want {
+		t.Errorf("%d gradients of batches, want %d", gradients, want)
+	}
+	mean(bends).Gradient(g, bendMode)
+	want := fmt.Sprintf("cv: the gradient at the mode that was found has the norm %.3g",
+		math.Hypot(g[0], g[1]))
+	if got := e.(estimators.Noter).Note(); got != want {
+		t.Errorf("note %q, want %q", got, want)
+	}
+	_, err := estimators.ControlVariates.New(estimators.Problem{Dim: 2, Full: mean(bends)})
+	if !errors.As(err, new(*usage.Error)) {
+		t.Errorf("without a mode: error %v, want a usage error", err)
+	}
+}
+
+// Without an epoch an anchor lasts for a step.
+func TestAnAnchorLastsForAStepAtLeast(t *testing.T) {
+	e, err := estimators.VarianceReduced(0).New(estimators.Problem{Dim: 2, Full: mean(bends)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := integrators.NewState(2)
+	e.Begin(z)
+	for k := range 3 {
+		z.Theta[0] = float64(k)
+		e.Force(estimators.Step{Number: int64(k), Batch: -1, Force: bend(0)}, z)
+		if z.Aux[0][0] != z.Theta[0] {
+			t.Errorf("step %d: the anchor is at %v, want %v", k, z.Aux[0][0], z.Theta[0])
 		}
 	}
 }
