@@ -119,3 +119,14 @@ func TestMidpointMakesItsNumberOfANormal(t *testing.T) {
 		}
 	}
 }
+
+// The way that a constant force makes, (x − 1 + e^{−x})/x², on both sides of the switch between its
+// two formulas; expDefect is tested by itself.
+func TestTheWayOfAConstantForce(t *testing.T) {
+	for _, x := range []float64{1e-5, 0.1, 0.5, 0.50001, 1, 4, 40} {
+		checkRelative(t, "way", forced(x), expDefect(x)/(x*x))
+	}
+	if got := forced(0); got != 0.5 {
+		t.Errorf("without friction %v, want a half", got)
+	}
+}

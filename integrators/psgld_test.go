@@ -60,6 +60,22 @@ func TestPSGLDsDivergence(t *testing.T) {
 		if !(math.Abs(got-want) < 1e-9) {
 			t.Errorf("at θ = %v the term adds %v, want %v", theta, got, want)
 		}
+		half := step(0.5, theta, quartic{}) - step(0, theta, gradientOnly{quartic{}})
+		if !(math.Abs(half-want/2) < 1e-9) {
+			t.Errorf("at θ = %v half of the term adds %v, want %v", theta, half, want/2)
+		}
+	}
+}
+
+// Where no force was felt the mean of squares is 0, and the divergence term too: without a memory,
+// at the minimum of a well, a step is its noise, √(2h/ε) ξ.
+func TestPSGLDWithoutAForce(t *testing.T) {
+	in := psgldAt(t, 1, Params{Step: 0.02, Friction: 1,
+		Values: map[string]float64{psgldMemory: 0, psgldLeast: 0.25, psgldGradient: 1}})
+	z := in.NewState()
+	in.Kernel.Step(z, newGaussian([]float64{3}, []float64{0}), ones{1.5})
+	if want := math.Sqrt(2*0.02/0.25) * 1.5; !(math.Abs(z.Theta[0]-want) < 1e-14) {
+		t.Errorf("θ = %v, want %v", z.Theta[0], want)
 	}
 }
 

@@ -3,6 +3,7 @@ package integrators
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,6 +136,58 @@ func TestCostsMatchClaims(t *testing.T) {
 				t.Errorf("%s: error %v for other %s: want one that names the integrator", m.Name, err, name)
 			}
 		}
+	}
+}
+
+// What a parameter of its own adds to a scheme's needs counts where it is set.
+func TestNeedsDependOnTheOwnParameters(t *testing.T) {
+	m := lookup(t, "psgld")
+	for gamma, want := range map[float64]Needs{
+		0: {Gradients: 1, Normals: 1}, 1: {Gradients: 1, HessianVectors: 1, Normals: 2},
+	} {
+		p := Params{Step: 0.1, Friction: 1, Values: map[string]float64{psgldGradient: gamma}}
+		in, err := m.New(2, p)
+		if err != nil || in.Integrator.Needs != want {
+			t.Errorf("gamma = %g: needs %+v, %v: want %+v", gamma, in.Integrator.Needs, err, want)
+		}
+		if err := m.CheckNeeds(p); err != nil {
+			t.Errorf("gamma = %g: %v", gamma, err)
+		}
+		wrong := m
+		wrong.Parameters = slices.Clone(m.Parameters)
+		wrong.Parameters[len(wrong.Parameters)-1].Needs.Normals++
+		if err := wrong.CheckNeeds(p); (err != nil) != (gamma != 0) {
+			t.Errorf("gamma = %g: error %v for a parameter that states one normal more", gamma, err)
+		}
+	}
+}
+
+// A product with the Hessian costs as much as two gradients, and a step without any as one.
+func TestCostIsInGradients(t *testing.T) {
+	for want, n := range map[float64]Needs{
+		1: {Affine: true, Normals: 2}, 2: {Gradients: 2}, 5: {Gradients: 3, HessianVectors: 1},
+	} {
+		if got := n.Cost(); got != want {
+			t.Errorf("%+v: cost %g, want %g", n, got, want)
+		}
+	}
+}
+
+// On a well of curvature λ steps are stable up to 2/√λ, or up to 2/λ without a momentum.
+func TestStableStepsOfPositionsAlone(t *testing.T) {
+	const lambda = 25
+	for name, want := range map[string]float64{"leapfrog": 2. / 5, "sgld": 2. / lambda} {
+		got := lookup(t, name).StableStep(2 / math.Sqrt(lambda))
+		if math.Abs(got-want) > 1e-15 {
+			t.Errorf("%s: %g, want %g", name, got, want)
+		}
+	}
+}
+
+func TestSplitWordsHaveAtMost64Letters(t *testing.T) {
+	word := strings.Repeat("BAO", 21) + "B"
+	if m := lookup(t, splitPrefix+word); m.Name != splitPrefix+word {
+		t.Errorf("a word of 64 letters is called %s", m.Name)
 	}
 }
 

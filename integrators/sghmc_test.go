@@ -224,3 +224,51 @@ func TestAdaptiveWithoutForce(t *testing.T) {
 		t.Errorf("M⁻¹ is %v", m)
 	}
 }
+
+// A start from a mass is the steady state of gradients whose squares are those of V̂ = M²; V̂ stays
+// above 10⁻¹⁶, which is 10⁸ of M⁻¹.
+func TestAdaptiveStartsFromTheMass(t *testing.T) {
+	for _, c := range []struct{ invMass, gradient, want float64 }{
+		{0.25, 4, 0.25}, {1e9, 0, 1e8},
+	} {
+		in, err := lookup(t, "sghmc-adaptive").New(1, Params{
+			Step: 0.1, Friction: 1, InvMass: []float64{c.invMass},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Kernel.(*sghmcAdaptive).observe([]float64{c.gradient}, []float64{1})
+		checkRelative(t, "M⁻¹", in.InvMass()[0], c.want)
+	}
+}
+
+// Successive gradients that are alike set τ to 1: it is raised to half of the number of gradients,
+// here 100, so that another one changes V̂ by a share of 1/51.
+func TestAdaptiveRemembersHalfOfItsGradients(t *testing.T) {
+	in, err := lookup(t, "sghmc-adaptive").New(1, Params{Step: 0.1, Friction: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, r := in.Kernel.(*sghmcAdaptive), []float64{1}
+	for range 100 {
+		s.observe([]float64{2}, r)
+	}
+	before := s.v[0]
+	s.observe([]float64{0}, r)
+	checkRelative(t, "V̂", s.v[0], before*50/51)
+}
+
+// The running variance remembers a thousand steps: of 2000 equal gradients nothing is left to see,
+// and half the square of a jump by 2 counts one part in a thousand.
+func TestTheRunningVarianceRemembersAThousandSteps(t *testing.T) {
+	in, err := lookup(t, "sghmc").New(1, Params{Step: 0.1, Friction: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := in.Kernel.(*sghmc)
+	for range 2000 {
+		s.observe([]float64{5}, nil)
+	}
+	s.observe([]float64{7}, nil)
+	checkRelative(t, "V̂", s.v[0], 0.002)
+}

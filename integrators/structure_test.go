@@ -30,6 +30,15 @@ func TestStructureFindsOut(t *testing.T) {
 	}
 }
 
+// The conditions are of position and momentum alone: a step with a variable of its own has neither.
+func TestAStepWithItsOwnVariablesHasNoStructure(t *testing.T) {
+	for _, name := range []string{"sgnht", "badodab"} {
+		if det, limit := Structure(lookup(t, name)); det || limit {
+			t.Errorf("%s: constant determinant %v, symplectic limit %v", name, det, limit)
+		}
+	}
+}
+
 // The exact flow contracts volume by exp(−C tr(M⁻¹) h), and so do the
 // splittings, whose friction is exact.
 func TestVolumeContraction(t *testing.T) {

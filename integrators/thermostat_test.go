@@ -127,6 +127,17 @@ func slope(f func(t *testing.T, h float64) float64, t *testing.T) float64 {
 	return 2*math.Log2(b/c) - math.Log2(a/b) - 1
 }
 
+// ζ has the stationary law N(C, 1/(dμ)).
+func TestThermostatsStateTheLawOfTheirVariable(t *testing.T) {
+	p := Params{Friction: 1.5, Values: map[string]float64{massOfZeta: 0.25}}
+	for _, name := range []string{"sgnht", "badodab"} {
+		v := lookup(t, name).Variables(9, p)
+		if len(v) != 1 || !slices.Equal(v[0].Start, []float64{1.5}) || v[0].Deviation != 1/1.5 {
+			t.Errorf("%s: %+v, want a start at 1.5 and a deviation of 1/√(9/4)", name, v)
+		}
+	}
+}
+
 // A step of sgnht is that of Ding et al., algorithm 2, whose position follows the new momentum.
 func TestSGNHTFollowsItsFormulas(t *testing.T) {
 	const h, zeta = 0.1, 1.9
