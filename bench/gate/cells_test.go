@@ -81,6 +81,8 @@ func TestCellsMovePassOrCannotBeDecided(t *testing.T) {
 		{"one split, near the limit of stability", splitsOf(0.4), splitsOf(0.7), 3},
 		{"now diverges", splitsOf(0.1), cellHeader + cellLine(0, 1, true), 1},
 		{"diverges no more", cellHeader + cellLine(0, 1, true), splitsOf(0.1), 0},
+		{"diverges in another split", cellHeader + cellLine(0, 1, true) + cellLine(1, 0.1, false),
+			cellHeader + cellLine(0, 0.1, false) + cellLine(1, 1, true), 0},
 		{"a split is missing", five, splitsOf(0.10, 0.11, 0.12, 0.13), 1},
 		{"a cell is missing", splitsOf(0.1), cellHeader + strings.Replace(cellLine(0, 0.1, false), "boston", "yacht", 1), 1},
 		{"JSON rows", json(0.1), json(0.3), 1},
@@ -310,6 +312,18 @@ func TestTheNoteStatesNoChangeBeyondOne(t *testing.T) {
 	}
 }
 
+// The note names the comparison that sees least, wherever it stands.
+func TestTheNoteNamesWhatSeesLeast(t *testing.T) {
+	c := comparison{where: "first", old: 0.1, new: 0.1, effect: 0.01, sd: 0.001, n: 2, known: true}
+	noisy, last := c, c
+	noisy.where, noisy.sd, last.where = "second", 0.02, "third"
+	var r Report
+	r.decide([]comparison{c, noisy, last}, 0.05)
+	if len(r.Notes) != 1 || !strings.HasSuffix(r.Notes[0], "the least certain is second") {
+		t.Errorf("%q", r.Notes)
+	}
+}
+
 // Infinity is a friction like others in what the report calls a cell, from CSV and from JSON.
 func TestAnInfiniteFrictionIsNamed(t *testing.T) {
 	csv := "experiment,dataset,split,integrator,friction,h,ks,diverged\nm,b,0,euler,1,0.1,0.1,false\nm,b,0,euler,inf,0.1,%g,false\n"
@@ -384,6 +398,68 @@ func TestACellThatOccursTwiceIsRefused(t *testing.T) {
 		if !errors.As(err, &u) || !strings.Contains(err.Error(), "cell 3: has the experiment, split and key of cell 2") {
 			t.Errorf("%v, want a usage error that names both cells", err)
 		}
+	}
+}
+
+// What moved and what is not decided are stated with their numbers. Of one split at 0.1 a distance
+// has the noise 0.1·0.15 beside 0.2: a change of 0.1 is 4.71 standard errors, with p = 1.2·10⁻⁶.
+// Beside 0.12 the noise is 0.011 and the standard error 0.01556: 1.645 + 1.282 of them are 0.04552,
+// and 0.033, which counts there, with two splits.
+func TestTheReportStatesItsNumbers(t *testing.T) {
+	r := compared(t, splitsOf(0.1), splitsOf(0.2), Options{})
+	if len(r.Moved) != 1 || r.Moved[0].Old != "0.1" || r.Moved[0].New != "0.2" ||
+		r.Moved[0].Why != "0.1 worse, p = 1.2e-06 <= 0.05, n = 1" {
+		t.Errorf("%+v", r.Moved)
+	}
+	r = compared(t, splitsOf(0.1), splitsOf(0.12), Options{})
+	if len(r.Undecided) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	u := r.Undecided[0]
+	want := Undecided{u.Where, distance, "0.02", "0.04552", "0.033", 1}
+	if u != want || !strings.Contains(u.Where, "integrator=leapfrog") {
+		t.Errorf("%+v, want %+v", u, want)
+	}
+}
+
+// The noise is that of the old run's independent draws, the usual one where a run does not say.
+func TestTheNoiseIsOfTheOldRunsSelfDistance(t *testing.T) {
+	wide := strings.Replace(splitsOf(0.2), ",0.08,", ",0.5,", 1)
+	if r := compared(t, splitsOf(0.1), wide, Options{}); outcome(r) != 1 {
+		t.Errorf("%+v: want it moved", r)
+	}
+	for self, want := range map[string]float64{
+		"": usualSelf, "0": usualSelf, "-1": usualSelf, "0.2": 0.2,
+	} {
+		c, err := parseCell(map[string]string{"experiment": "m", "dataset": "b", "ks": "0.1",
+			"ks_self": self, "diverged": "false"})
+		if err != nil || c.self != want {
+			t.Errorf("self-distance %q: %g, %v: want %g", self, c.self, err, want)
+		}
+	}
+}
+
+// Repetitions of one split pair by their keys, wherever they stand; what has no partner of its key
+// takes what is left, and what none is left for is missing.
+func TestRepetitionsPairByKey(t *testing.T) {
+	lines := func(cells ...any) string {
+		text := cellHeader
+		for i := 0; i < len(cells); i += 2 {
+			line := cellLine(0, cells[i+1].(float64), false)
+			text += strings.Replace(line, ",abc\n", ","+cells[i].(string)+"\n", 1)
+		}
+		return text
+	}
+	old := lines("a", 0.1, "b", 0.5, "c", 0.9)
+	if r := compared(t, old, lines("c", 0.9, "a", 0.1, "b", 0.5), Options{}); r.Equal != 1 {
+		t.Errorf("in another order: %+v", r)
+	}
+	if r := compared(t, old, lines("b", 0.5, "d", 0.1, "c", 0.9), Options{}); r.Equal != 1 {
+		t.Errorf("one under another key: %+v", r)
+	}
+	r := compared(t, old, lines("b", 0.5), Options{})
+	if len(r.Moved) != 1 || !strings.HasSuffix(r.Moved[0].Why, "split by split: 2 are not") {
+		t.Errorf("two of three missing: %+v", r.Moved)
 	}
 }
 
