@@ -58,6 +58,64 @@ func TestLargeNumbersKeepTheirDigits(t *testing.T) {
 	}
 }
 
+// Where float64 cannot tell whole numbers apart, the one with more digits is larger.
+func TestLargeNumbersAreOrderedByTheirDigits(t *testing.T) {
+	less, more := Of(int64(9_999_999_999_999_999)), Of(int64(10_000_000_000_000_000))
+	if less.Number() != more.Number() || Compare(less, more) >= 0 || Compare(more, less) <= 0 {
+		t.Errorf("%v does not come before %v", less, more)
+	}
+}
+
+// JSON has null for none and for numbers that it cannot say; people read a dash for none.
+func TestValuesAreWrittenForPeopleAndInJSON(t *testing.T) {
+	for _, c := range []struct {
+		value      any
+		json, text string
+	}{
+		{nil, "null", "–"}, {math.NaN(), "null", "NaN"}, {math.Inf(1), "null", "+Inf"},
+		{math.Inf(-1), "null", "-Inf"}, {1e-7, "1e-7", "0.0000001"}, {true, "true", "true"},
+		{"a b", `"a b"`, "a b"}, {friction(5), "5", "5"},
+	} {
+		text, err := Of(c.value).MarshalJSON()
+		if err != nil || string(text) != c.json || Of(c.value).String() != c.text {
+			t.Errorf("%v: %s and %s, %v: want %s and %s", c.value, text, Of(c.value), err, c.json,
+				c.text)
+		}
+	}
+}
+
+// What is said of a column: its different values, whether there are several, and a mean over rows.
+func TestColumnsAreSummarised(t *testing.T) {
+	s := steps()
+	var values []string
+	for _, v := range s.Values("h") {
+		values = append(values, v.String())
+	}
+	if want := []string{"0.02", "0.005", "0.1"}; !slices.Equal(values, want) {
+		t.Errorf("values %q, want %q", values, want)
+	}
+	mt3, one := s.Where("integrator", "mt3"), s.Where("h", 0.02)
+	if one.Varies("h") || !one.Varies("integrator") || mt3.Varies("integrator") {
+		t.Error("a column varies that has one value, or one does not that has two")
+	}
+	mean := mt3.Mean(func(r Row) float64 { return r.Number("h") })
+	if math.Abs(mean-0.125/3) > 1e-15 {
+		t.Errorf("mean %v, want %v", mean, 0.125/3)
+	}
+	if of := ByKey(s.GroupBy("integrator")); of[mt3.Rows()[0].Key("integrator")].Len() != 3 {
+		t.Errorf("groups by key %v, want three rows of mt3", of)
+	}
+}
+
+func TestTwoColumnsOfOneNameAreRefused(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	New(Column{"h", Number}, Column{"ks", Number}, Column{"h", Text})
+}
+
 func TestAMissingNumberIsNaN(t *testing.T) {
 	if x := Of(nil).Number(); x == x {
 		t.Errorf("none is %v", x)
