@@ -301,6 +301,65 @@ func TestAttributesStateWhatIsCertified(t *testing.T) {
 	}
 }
 
+// Progress counts the draws of all chains, and the first one alone passes on its estimator's note.
+func TestARunTellsItsProgressAndOneNote(t *testing.T) {
+	c := linear(0.002)
+	c.Start = func(context.Context, models.Target, uint64) ([]float64, error) { return nil, nil }
+	c.Spec.Estimator = "cv"
+	notes, last := atomic.Int32{}, [2]int{}
+	c.Note = func(string) { notes.Add(1) }
+	c.Progress = func(done, total int) { last = [2]int{done, total} }
+	if _, err := run(t, c, "csv", Header{Chains: 3, Numbered: true}); err != nil {
+		t.Fatal(err)
+	}
+	if last != [2]int{18, 18} || notes.Load() != 1 {
+		t.Errorf("progress ends at %v, after %d notes: want 18 of 18, one", last, notes.Load())
+	}
+}
+
+// The kinetic energy is that of the mass in use, rᵀM⁻¹r/2, and none without a momentum.
+func TestTheKineticEnergyIsOfTheMassInUse(t *testing.T) {
+	for integrator, want := range map[string]float64{"leapfrog": 7 + 0.25*9/2 + 4*1./2, "sgld": 7} {
+		m, err := integrators.Builtin().Lookup(integrator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := m.New(2, integrators.Params{Step: 0.1, Friction: 1, InvMass: []float64{0.25, 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := in.NewState()
+		copy(z.R, []float64{3, -1})
+		if got := withKinetic(7, in, z); math.Abs(got-want) > 1e-14 {
+			t.Errorf("%s: energy %v, want %v", integrator, got, want)
+		}
+	}
+}
+
+// No default step is beyond lietrotter's largest, though a flow that is exact be stable at any; and
+// where there is no momentum, the friction bounds nothing.
+func TestDefaultStepsOfOtherSchemes(t *testing.T) {
+	of := func(integrator string, friction float64) (step, largest float64) {
+		c := linear(0)
+		c.Spec.Integrator, c.Spec.Params.Friction, c.Spec.Batches = integrator, friction, 1
+		target, err := c.Target(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step, largest, err = c.DefaultStep(t.Context(), target); err != nil {
+			t.Fatal(err)
+		}
+		return step, largest
+	}
+	_, exact := of("exact", 5)
+	if _, plain := of("lietrotter", 5); exact > plain {
+		t.Errorf("exact flows up to %g, lietrotter to %g", exact, plain)
+	}
+	if step, largest := of("sgld", 1e6); step != largest/4 {
+		t.Errorf("sgld: step %g, largest %g", step, largest)
+	}
+}
+
 // The default step is a quarter of the largest stable one, and at most 1/(2C).
 func TestDefaultStepIsBoundedByTheFriction(t *testing.T) {
 	for friction, want := range map[float64]float64{5: 0, 100: 0.005} {

@@ -270,6 +270,31 @@ func TestZarrIsReadByItsSpecification(t *testing.T) {
 	}
 }
 
+// Outputs are predictions of rows if there is one for each, or for each of three classes or more.
+func TestWholeRows(t *testing.T) {
+	of := func(classes int) *datasets.Split {
+		s := &datasets.Split{
+			Task: datasets.Classification, Classes: classes, TestLabels: []int{0, 1},
+		}
+		if classes == 0 {
+			s = &datasets.Split{TestY: []float64{1, 2}}
+		}
+		return s
+	}
+	for _, c := range []struct {
+		split   *datasets.Split
+		outputs int
+		want    bool
+	}{
+		{nil, 0, false}, {&datasets.Split{}, 0, false}, {of(0), 2, true}, {of(0), 4, false},
+		{of(2), 2, true}, {of(2), 4, false}, {of(3), 6, true}, {of(3), 2, false}, {of(3), 4, false},
+	} {
+		if got := WholeRows(c.split, c.outputs); got != c.want {
+			t.Errorf("%d outputs of %+v: %v, want %v", c.outputs, c.split, got, c.want)
+		}
+	}
+}
+
 func TestDamageOfChunksIsSeen(t *testing.T) {
 	_, folder := written(t, "zarr", header)
 	got, err := readZarr(folder, "posterior/theta")

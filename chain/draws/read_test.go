@@ -339,6 +339,94 @@ func TestWholeNumbersAndFillValuesAreRead(t *testing.T) {
 	}
 }
 
+// bigEndian are the bytes of 1.5 and −2 as float64, the highest one first.
+const bigEndian = "\x3f\xf8\x00\x00\x00\x00\x00\x00\xc0\x00\x00\x00\x00\x00\x00\x00"
+
+// Types without a sign, floats of 32 bits, both orders of bytes and the names of chunks are those
+// that the metadata of either version state; columns first, and filters, are refused.
+func TestMetadataOfEitherVersionAreObeyed(t *testing.T) {
+	two := func(kind, more string) string {
+		return `{"zarr_format":2,"shape":[1,2],"chunks":[1,2],"compressor":null,"fill_value":0,` +
+			`"dtype":"` + kind + `"` + more + `}`
+	}
+	three := func(kind, endian, keys string) string {
+		return `{"zarr_format":3,"node_type":"array","shape":[1,2],"data_type":"` + kind + `",` +
+			`"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[1,2]}},` +
+			`"chunk_key_encoding":` + keys + `,"fill_value":0,` +
+			`"codecs":[{"name":"bytes","configuration":{"endian":"` + endian + `"}}]}`
+	}
+	const single = "\x00\x00\xc0\x3f\x00\x00\x00\xc0" // 1.5 and −2
+	for what, c := range map[string]struct {
+		metadata, chunk, data string
+		want                  []float64 // nil if it is refused
+	}{
+		"u1":         {two("|u1", ""), "0.0", "\xff\x02", []float64{255, 2}},
+		"u2":         {two("<u2", ""), "0.0", "\xff\xff\x02\x00", []float64{65535, 2}},
+		"f4":         {two("<f4", ""), "0.0", single, []float64{1.5, -2}},
+		"big endian": {two(">f8", ""), "0.0", bigEndian, []float64{1.5, -2}},
+		"a slash": {two("<f4", `,"dimension_separator":"/"`), "0/0", single,
+			[]float64{1.5, -2}},
+		"order C": {two("<f4", `,"order":"C","filters":null`), "0.0", single,
+			[]float64{1.5, -2}},
+		"columns first": {two("<f4", `,"order":"F"`), "0.0", single, nil},
+		"a filter":      {two("<f4", `,"filters":[{"id":"delta"}]`), "0.0", single, nil},
+		"version 3": {three("float32", "little", `{"name":"default"}`), "c/0/0", single,
+			[]float64{1.5, -2}},
+		"version 3, big endian": {three("float64", "big", `{"name":"default"}`), "c/0/0", bigEndian,
+			[]float64{1.5, -2}},
+		"version 3, points": {three("float32", "little",
+			`{"name":"default","configuration":{"separator":"."}}`), "c.0.0", single,
+			[]float64{1.5, -2}},
+		"version 3, names of version 2": {three("float32", "little", `{"name":"v2"}`), "0.0",
+			single, []float64{1.5, -2}},
+		"version 3, u1": {three("uint8", "little", `{"name":"default"}`), "c/0/0", "\xff\x02",
+			[]float64{255, 2}},
+	} {
+		files := map[string]string{".zgroup": `{"zarr_format":2}`, "x/.zarray": c.metadata}
+		if strings.HasPrefix(what, "version 3") {
+			files = map[string]string{
+				"zarr.json": `{"zarr_format":3,"node_type":"group"}`, "x/zarr.json": c.metadata,
+			}
+		}
+		files["x/"+c.chunk] = c.data
+		folder := t.TempDir()
+		for name, text := range files {
+			path := filepath.Join(folder, filepath.FromSlash(name))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+				os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		side, err := Read(t.Context(), []string{folder}, nil)
+		switch {
+		case c.want == nil:
+			const want = "array x: columns first, or filters: want order C, and none"
+			if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, want %q", what, err, want)
+			}
+		case err != nil || !slices.Equal(side.Chains[0][0], c.want):
+			t.Errorf("%s: %v, %v: want %v", what, side.Chains, err, c.want)
+		}
+	}
+}
+
+// Elements are named by their places from 1, predictions by their place in one list from 0.
+func TestElementsAreNamedByTheirPlaces(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		shape []int
+		e     int
+		want  string
+	}{
+		{"mu", nil, 0, "mu"}, {"theta3", nil, 0, "theta[4]"}, {"x", []int{5}, 2, "x[3]"},
+		{"x", []int{2, 3}, 4, "x[2,2]"}, {"f", []int{5}, 2, "f2"}, {"f", []int{2, 3}, 4, "f4"},
+	} {
+		if got := elementName(c.name, c.shape, c.e); got != c.want {
+			t.Errorf("element %d of %s %v is %s, want %s", c.e, c.name, c.shape, got, c.want)
+		}
+	}
+}
+
 // Readers join columns by their names, add warm-up rows, and invent no numbers.
 func TestReadersKeepColumnsAndGaps(t *testing.T) {
 	dir := t.TempDir()
