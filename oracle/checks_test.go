@@ -55,6 +55,31 @@ func TestRightReferencesPassEachCheck(t *testing.T) {
 	}
 }
 
+// Chains that were started again with half the step are as good as others, if there are no more
+// halvings than chains: of five, one with a quarter and three with half the step have five.
+func TestTooManyRestartsFail(t *testing.T) {
+	r := simulated(rand.New(rand.NewPCG(44, 0)), 0, 0, nil)
+	for _, c := range []struct {
+		steps []float64
+		pass  bool
+	}{{[]float64{0.25, 0.5, 0.5, 0.5, 1}, true}, {[]float64{0.25, 0.5, 0.5, 0.5, 0.5}, false}} {
+		r.ChainStep = c.steps
+		check := r.verify()[0]
+		if check.Name != "restarts with half the step" || check.Pass != c.pass {
+			t.Errorf("steps %v: %+v, want passed %v", c.steps, check, c.pass)
+		}
+	}
+}
+
+// A reference whose own error is larger than was asked for is fit all the same.
+func TestTheOwnErrorMakesNoReferenceUnfit(t *testing.T) {
+	r := &Reference{Checks: []Check{newCheck("a", 3, 0, 2), newCheck(OwnErrorCheck, 3, 0, 2),
+		newCheck("b", 1, 0, 2), newCheck("c", math.NaN(), 0, 2)}}
+	if got := r.Unfit(); !slices.Equal(got, []string{"a", "c"}) {
+		t.Errorf("unfit for %q, want a and c", got)
+	}
+}
+
 // What is wrong is found, by the check that is there for it where one is named, of 10
 // references each.
 func TestWrongReferencesFail(t *testing.T) {

@@ -155,3 +155,24 @@ func TestDiagnosticsFollowTheirFormulas(t *testing.T) {
 		t.Errorf("the sum is %g, want %g", sum, want)
 	}
 }
+
+// A summary has the ends, the outer twentieths, the middle and the mean of its numbers.
+func TestASummaryHasTheQuantiles(t *testing.T) {
+	var x []float64
+	for i := range 21 {
+		x = append(x, float64(20-i)*float64(20-i))
+	}
+	want := Summary{Min: 0, P05: 1, Median: 100, Mean: 2870. / 21, P95: 361, Max: 400}
+	if got := summarise(x); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// Draws that alternate are worth N log₁₀ N at most, however well their mean is known.
+func TestAntitheticDrawsAreWorthSoManyAtMost(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 0))
+	x := ar1(rng, -0.99, 4, 1000)
+	if got, most := EffectiveSampleSize(x), 4000*math.Log10(4000); math.Abs(got/most-1) > 1e-9 {
+		t.Errorf("effective sample size %g, want %g", got, most)
+	}
+}
