@@ -1,7 +1,10 @@
 package child
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"math"
 	"os/exec"
 	"strings"
 	"testing"
@@ -110,5 +113,72 @@ func TestErrorsSayWhatTheChildDid(t *testing.T) {
 			t.Errorf("%s: %v; want one line with %q", c.command, err, c.want)
 		}
 		within(t, "the end", child.Stop)
+	}
+}
+
+// A null is no number and not 0; what is no list of numbers is refused.
+func TestAVectorIsAListOfNumbers(t *testing.T) {
+	var v Vector
+	if err := json.Unmarshal([]byte("[1, null,-2.5e3 ]"), &v); err != nil || len(v) != 3 ||
+		v[0] != 1 || !math.IsNaN(v[1]) || v[2] != -2500 {
+		t.Errorf("%v, %v", v, err)
+	}
+	for text, want := range map[string]string{
+		`"1"`: "want an array of numbers", `{"a":1}`: "want an array of numbers",
+		`[1e999]`: "want finite numbers", `["1"]`: "want finite numbers",
+	} {
+		err := json.Unmarshal([]byte(text), &v)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A greeting is of this version, and has a name that tables can show.
+func TestGreetingsAreChecked(t *testing.T) {
+	one, two := 1, 2
+	for _, c := range []struct {
+		greeting Greeting
+		want     string // "" if it is right
+	}{
+		{Greeting{&one, "mine"}, ""}, {Greeting{nil, strings.Repeat("é", longestName)}, ""},
+		{Greeting{&two, "mine"}, "version 2 of the protocol: want 1"},
+		{Greeting{nil, ""}, "want 1 to 60 printable characters"},
+		{Greeting{nil, "a,b"}, "want 1 to 60 printable characters"},
+		{Greeting{nil, "a\tb"}, "want 1 to 60 printable characters"},
+		{Greeting{nil, strings.Repeat("x", longestName+1)}, "want 1 to 60 printable characters"},
+	} {
+		err := c.greeting.Check()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", c.greeting, err, c.want)
+		}
+	}
+}
+
+// Of what a child writes to standard error the end is kept, and its last line shown, so far as it
+// is short.
+func TestTheLastWordsAreShown(t *testing.T) {
+	var said tail
+	if got := said.last(); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+	said.Write(bytes.Repeat([]byte("x"), 2*maxSaid))
+	said.Write([]byte("\nfirst\n the  last\n\n"))
+	if got := said.last(); got != "; on standard error: the last" || len(said.text) != maxSaid {
+		t.Errorf("%q of %d bytes", got, len(said.text))
+	}
+	said.Write(bytes.Repeat([]byte("é"), maxShown+1))
+	want := ": " + strings.Repeat("é", maxShown) + " …"
+	if got := said.last(); !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q at its end", got, want)
+	}
+}
+
+// An infinity in an answer is named like a NaN.
+func TestAnInfiniteNumberIsNamed(t *testing.T) {
+	var answer struct{ X float64 }
+	err := (&Child{command: "mine"}).read("go", []byte(`{"x": -Infinity}`), &answer)
+	if err == nil || !strings.Contains(err.Error(), "numbers that are not finite") {
+		t.Errorf("error %v", err)
 	}
 }
