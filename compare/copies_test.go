@@ -178,3 +178,21 @@ func TestDrawsOfTheReferencesOwnAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// The words of an acceptance name a chain that is the reference's own; lists of names are short.
+func TestWordsNameACopiedChainAndListsAreShort(t *testing.T) {
+	r := Report{Verdict: Accepted, Compared: 2, ReferenceColumns: 2, Copied: "b.csv"}
+	if got, want := r.Words(), "accepted, with draws of the reference's own (b.csv)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if r.Verdict = Refused; r.Words() != Refused {
+		t.Errorf("%q of refused draws", r.Words())
+	}
+	for want, names := range map[string]string{
+		"none": "", "a, b, c, d, e": "a b c d e", "a, b, c, d, e … (6)": "a b c d e f",
+	} {
+		if got := Listed(strings.Fields(names)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

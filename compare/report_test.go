@@ -476,3 +476,38 @@ func TestWholeNumbersBesideDigitsShowTheirCorrelation(t *testing.T) {
 		t.Errorf("%v, %s, correlation with P %v: want it refused", err, r.Verdict, r.Joint)
 	}
 }
+
+// Sizes are of effective draws: the smallest one of location or scale with its column, and a
+// thousand gradients buy so many of the median column. A draw far out is weighed against all
+// columns.
+func TestReportsAreOfEffectiveDraws(t *testing.T) {
+	of := func(name string, location, scale float64) Column {
+		d := func(size float64) difference {
+			return difference{own: average{size: size}, ref: average{size: size}}
+		}
+		return Column{
+			Name: name, P: 1, location: d(location), scale: d(scale), stray: stray{expected: 1},
+		}
+	}
+	r := Report{Columns: []Column{of("a", 100, 90), of("b", 80, 30), of("c", 70, 75)}}
+	r.sizes()
+	want := Size{Effective: 80, Least: 30, LeastOf: "b"}
+	if r.Draws != want || r.Reference != want {
+		t.Errorf("%+v, %+v: want %+v", r.Draws, r.Reference, want)
+	}
+	for expected, want := range map[float64]string{0.0034: Accepted, 0.0033: Undecided} {
+		r.Columns[1].stray.expected = expected
+		if r.conclude(""); r.Verdict != want {
+			t.Errorf("%g draws expected as far out in one of three: %s", expected, r.Verdict)
+		}
+	}
+	rng := rand.New(rand.NewPCG(29, 1))
+	ref := simulated(rng, laws[0], 2, 1000, 3, 1, right)
+	own := simulated(rng, laws[0], 2, 400, 3, 20, right)
+	own.Gradients = 5000
+	judged, err := Sides(ref, own)
+	if err != nil || judged.Draws.Effective > 200 ||
+		math.Abs(5*judged.PerGradients/judged.Draws.Effective-1) > 1e-12 {
+		t.Errorf("%v, %g for 1000 gradients of %+v", err, judged.PerGradients, judged.Draws)
+	}
+}
