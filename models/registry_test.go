@@ -84,6 +84,20 @@ func TestAModelThatDeclaresAnotherDimensionIsRefused(t *testing.T) {
 	}
 }
 
+func TestAModelThatDeclaresAnotherPosteriorIsRefused(t *testing.T) {
+	for name, exact := range map[string]bool{"linear": false, "bnn": true} {
+		m, err := Builtin().Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Exact = exact
+		_, err = m.On(builtin(t, "teacher-reg"), Options{})
+		if err == nil || !strings.Contains(err.Error(), "declares Exact") {
+			t.Errorf("%s with Exact %v: error %v", name, exact, err)
+		}
+	}
+}
+
 func TestANameThatStandsTwiceIsRefused(t *testing.T) {
 	r := append(Builtin(), Model{Name: "bnn"})
 	var u *usage.Error
