@@ -290,7 +290,10 @@ func (k *Keys) integrator(name string, values map[string]float64) part {
 
 // estimator is an estimator of gradients.
 func (k *Keys) estimator(name string) part {
-	return part{"estimator", name, found(k.Chains.Estimator, name, estimators.Fingerprint)}
+	digestOf := func(e estimators.Estimator) (string, error) {
+		return estimators.Fingerprint(e, chain.ModeSearch()...)
+	}
+	return part{"estimator", name, found(k.Chains.Estimator, name, digestOf)}
 }
 
 // scheme is a mini-batch scheme, under the name that the key has for it: an exact job has

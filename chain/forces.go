@@ -104,6 +104,10 @@ func (f *forces) mode() ([]float64, error) {
 // modeKey is the key of the prior draw that a search for a mode starts at.
 const modeKey = 1
 
+// ModeSearch has the constants of the search for a mode, which decide the numbers of an estimator
+// that asks for one: its fingerprint has them.
+func ModeSearch() []float64 { return []float64{modeKey, modeIterations} }
+
 // arrange puts the target's rows in a new order, so that a batch then holds
 // other rows than before.
 func (f *forces) arrange(order []int) {

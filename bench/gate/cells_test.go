@@ -458,7 +458,7 @@ func TestRepetitionsPairByKey(t *testing.T) {
 		t.Errorf("one under another key: %+v", r)
 	}
 	r := compared(t, old, lines("b", 0.5), Options{})
-	if len(r.Moved) != 1 || !strings.HasSuffix(r.Moved[0].Why, "split by split: 2 are not") {
+	if len(r.Moved) != 1 || !strings.HasSuffix(r.Moved[0].Why, "split by split: 2 of 3 are missing") {
 		t.Errorf("two of three missing: %+v", r.Moved)
 	}
 }

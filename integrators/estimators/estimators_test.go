@@ -156,3 +156,17 @@ func TestFingerprintsChangeWithAnEstimatorsConstants(t *testing.T) {
 		seen[f] = m.Name
 	}
 }
+
+// How a mode is searched for decides the numbers of an estimator that asks for one, and of no other.
+func TestFingerprintsChangeWithTheSearchForAMode(t *testing.T) {
+	for _, m := range estimators.Builtin() {
+		one, err := estimators.Fingerprint(m, 1, 500)
+		other, err2 := estimators.Fingerprint(m, 2, 500)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		if changed, asks := one != other, m.Name == estimators.ControlVariates.Name; changed != asks {
+			t.Errorf("%s: the fingerprint changes with the search for a mode: %t, want %t", m.Name, changed, asks)
+		}
+	}
+}

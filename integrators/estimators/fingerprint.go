@@ -9,25 +9,30 @@ import (
 
 // Fingerprint digests the gradients and the variables of an estimator along a
 // fixed path over three batches. It is the same on all machines, and changes
-// whenever the estimator's numbers do. The error is that of the estimator's New.
+// whenever the estimator's numbers do. search has the constants by which the caller searches for a
+// mode: they are part of the digest of an estimator that asks for one, since a search on real
+// numbers does not end in the same digits everywhere. The error is that of the estimator's New.
 //
 // The path is not a chain's: θ moves on a sine curve, so that the digest does not depend
 // on an integrator. Each batch comes at irregular distances from its last visit.
-func Fingerprint(m Estimator) (string, error) {
+func Fingerprint(m Estimator, search ...float64) (string, error) {
 	const (
 		batches = 3
 		steps   = 200 // more than an estimator's period
 		dim     = 2
 	)
+	d := fingerprint.New()
 	e, err := m.New(Problem{
 		Dim: dim, Epoch: batches, Batches: batches, Full: waves{0, 1, 2},
 		Part: func(batch int) integrators.Force { return waves{batch} },
-		Mode: func() ([]float64, error) { return []float64{0.2, -0.4}, nil },
+		Mode: func() ([]float64, error) {
+			d.Add("mode", search...)
+			return []float64{0.2, -0.4}, nil
+		},
 	})
 	if err != nil {
 		return "", err
 	}
-	d := fingerprint.New()
 	z, g := integrators.NewState(dim), make([]float64, dim)
 	e.Begin(z)
 	for t := range steps {
