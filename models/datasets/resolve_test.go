@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,19 +99,31 @@ func TestSlowServerIsGivenUp(t *testing.T) {
 	f, r := serve(t, []string{"/"}, func(http.ResponseWriter, *http.Request) { <-stop })
 	defer close(stop)
 	r.Client.Timeout = 100 * time.Millisecond
-	start := time.Now()
+	requests := &counted{RoundTripper: r.Client.Transport}
+	r.Client.Transport = requests
 	_, err := r.download(context.Background(), f)
 	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "Timeout exceeded") {
 		t.Errorf("error %v, want a time-out", err)
 	}
-	// The second file is not waited for at all.
+	// The second file is not asked for at all.
+	asked := requests.n.Load()
 	if _, err = r.download(context.Background(), f); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("second file: error %v", err)
 	}
-	// Generous: 0.1 s is expected, answerTime would be 8 s.
-	if took := time.Since(start); took > 4*time.Second {
-		t.Errorf("took %v", took)
+	if n := requests.n.Load(); asked == 0 || n > asked {
+		t.Errorf("%d requests for the first file, %d for the second; want some and none", asked, n-asked)
 	}
+}
+
+// counted counts requests.
+type counted struct {
+	http.RoundTripper
+	n atomic.Int32
+}
+
+func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.n.Add(1)
+	return c.RoundTripper.RoundTrip(r)
 }
 
 // A network that swallows everything costs less than 10 s in all: here every
