@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -17,6 +16,7 @@ import (
 
 	"hambench/internal/distinct"
 	"hambench/models"
+	"hambench/internal/input"
 	"hambench/models/datasets"
 	"hambench/oracle"
 	"hambench/usage"
@@ -81,7 +81,7 @@ func (l layer) without(stated settings) layer {
 // The error of a mistake is one line, which begins with file, line and key. What only a
 // profile shows is found by Study.
 func Load(path string, p Parts) (*File, error) {
-	return p.Filled().load(path, os.ReadFile, nil)
+	return p.Filled().load(path, input.Read, nil)
 }
 
 // Parse reads a study from a text, as Load reads that of the file ID.toml in the current
@@ -94,7 +94,7 @@ func Parse(id string, text []byte, p Parts) (*File, error) {
 		if path == name {
 			return text, nil
 		}
-		return os.ReadFile(path)
+		return input.Read(path)
 	}, nil)
 }
 

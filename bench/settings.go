@@ -14,6 +14,7 @@ import (
 
 	"hambench/bench/table"
 	"hambench/chain"
+	"hambench/internal/input"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
@@ -462,7 +463,7 @@ func digestOfFile(name string) (string, error) {
 		return "", nil
 	}
 	// A file may change under its name: its contents are part of the key, too.
-	text, err := os.ReadFile(name)
+	text, err := input.ReadRegular(name) // chains read it again
 	if err != nil {
 		return "", usage.Errorf("start: %w", err)
 	}

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"hambench/certify/spectral"
 	"hambench/integrators"
+	"hambench/internal/input"
 	"hambench/usage"
 )
 
@@ -29,7 +29,7 @@ type gaussianBatch struct {
 
 // LoadProblem reads a problem from a JSON file. A file that is not there is a usage error, too.
 func LoadProblem(path string) (*Problem, error) {
-	data, err := os.ReadFile(path)
+	data, err := input.Read(path)
 	if err != nil {
 		return nil, usage.Errorf("problem: %w", err)
 	}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hambench/integrators"
 	"hambench/integrators/noise"
+	"hambench/internal/input"
 	"hambench/models"
 	"hambench/usage"
 )
@@ -98,7 +98,7 @@ func ReadPosition(file string, dim int) ([]float64, error) {
 
 // readPosition is ReadPosition with errors that do not name the file, for any dimension.
 func readPosition(file string) (theta []float64, err error) {
-	in, err := os.Open(file)
+	in, err := input.Open(file)
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the file's name
 	}

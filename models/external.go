@@ -3,9 +3,7 @@ package models
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 
 	"hambench/internal/child"
 	"hambench/internal/fingerprint"
+	"hambench/internal/input"
 	"hambench/models/datasets"
 	"hambench/usage"
 )
@@ -362,20 +361,11 @@ func (t *external) sources() (string, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(t.processes.Dir, name)
 		}
-		text, err := readRegular(name)
+		text, err := input.ReadRegular(name)
 		if err != nil && i >= len(words) { // a word of the command may name no file
 			return "", usage.Errorf("%s: answer to hello: files: %w", t.Name(), err)
 		}
 		all = append(all, text...)
 	}
 	return fingerprint.Bytes(all), nil
-}
-
-// readRegular reads a file that is neither a pipe nor a device: reading one of these may never end,
-// and would take what is meant for the model.
-func readRegular(name string) ([]byte, error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, &os.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
-	}
-	return os.ReadFile(name)
 }

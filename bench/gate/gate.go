@@ -25,12 +25,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
 	"hambench/bench/table"
 	"hambench/internal/distinct"
+	"hambench/internal/input"
 	tables "hambench/internal/table"
 	"hambench/usage"
 )
@@ -221,7 +221,7 @@ type Run struct {
 func Files(oldPath, newPath string, o Options) (*Report, error) {
 	var runs []Run
 	for _, path := range []string{oldPath, newPath} {
-		data, err := os.ReadFile(path)
+		data, err := input.Read(path)
 		if err != nil {
 			return nil, usage.Errorf("gate: %w", err)
 		}

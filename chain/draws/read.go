@@ -23,6 +23,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"hambench/compare"
+	"hambench/internal/input"
 	"hambench/usage"
 )
 
@@ -35,19 +36,7 @@ import (
 // have them. What cannot be read is a usage error that names the file; so is a device, which may
 // have no end. A file may be a pipe: if ctx ends before the pipe does, the error is that of ctx.
 func Read(ctx context.Context, files, want []string) (compare.Side, error) {
-	var all compare.Side
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		all, err = readAll(files, want)
-	}()
-	select {
-	case <-done:
-		return all, err
-	case <-ctx.Done(): // opening a pipe that nobody writes to cannot be stopped: it is left alone
-		return compare.Side{}, ctx.Err()
-	}
+	return input.Await(ctx, func() (compare.Side, error) { return readAll(files, want) })
 }
 
 // readAll is Read without the end of a context.
@@ -57,10 +46,6 @@ func readAll(files, want []string) (compare.Side, error) {
 	for _, file := range files {
 		// A file has one identity, through links, too; what is not there is not read either.
 		if info, err := os.Stat(file); err == nil {
-			if info.Mode()&os.ModeDevice != 0 {
-				return all, usage.Errorf("draws %s: is a device: want a file, a pipe or a folder",
-					file)
-			}
 			same := func(other os.FileInfo) bool { return os.SameFile(info, other) }
 			if slices.ContainsFunc(known, same) {
 				return all, usage.Errorf("draws %s: the file is given twice: want each once", file)
@@ -204,7 +189,7 @@ const mark = '\ufeff'
 // the name "".
 func readCSV(file string, want []string) (compare.Side, error) {
 	var b builder
-	text, err := os.ReadFile(filepath.Clean(file))
+	text, err := input.Read(file)
 	if err != nil {
 		return b.side, err
 	}
@@ -340,7 +325,7 @@ func flatten(name string, at []int, v any, add func(name string, v float64)) err
 // what the draw cost, and no column; chain tells chains apart.
 func readJSONL(file string, want []string) (compare.Side, error) {
 	var b builder
-	in, err := os.Open(filepath.Clean(file))
+	in, err := input.Open(file)
 	if err != nil {
 		return b.side, err
 	}
@@ -408,7 +393,7 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 // readJSON reads the reference draws of posteriordb: a list of chains, each an object with a
 // list of numbers for each column; as it is, or the one file of a zip.
 func readJSON(file string, want []string) (side compare.Side, err error) {
-	text, err := os.ReadFile(filepath.Clean(file))
+	text, err := input.Read(file)
 	if err != nil {
 		return side, err
 	}

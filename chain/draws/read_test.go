@@ -480,7 +480,7 @@ func TestOtherSeparatorsAreNamed(t *testing.T) {
 
 // A device may have no end, and this one has no draws.
 func TestADeviceIsRefused(t *testing.T) {
-	if _, err := Read(t.Context(), []string{os.DevNull}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), os.DevNull+": is a device: want a file, a pipe or a folder") {
+	if _, err := Read(t.Context(), []string{os.DevNull}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), os.DevNull+": is a device: want a file or a pipe") {
 		t.Errorf("%v: want a usage error that says so", err)
 	}
 }

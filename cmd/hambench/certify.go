@@ -20,6 +20,7 @@ import (
 	"hambench/integrators"
 	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
+	"hambench/internal/input"
 	"hambench/usage"
 )
 
@@ -348,7 +349,7 @@ func undecided(rows []certify.Row) error {
 // What --exec does not combine with is refused here: the protocol has no masses, and the
 // sampler decides what it does with gradients.
 func (f *certifyFlags) check(c *cobra.Command) ([]*certify.Problem, error) {
-	problems, err := findProblems(f.problem)
+	problems, err := findProblems(c.Context(), f.problem)
 	if err != nil {
 		return nil, err
 	}
@@ -416,7 +417,7 @@ func (f *certifyFlags) weigh(problems []*certify.Problem, text string) error {
 
 // findProblems returns the built-in problems, one of them, or a file's.
 // A text that begins with a brace is taken for JSON itself, for callers without a file.
-func findProblems(name string) ([]*certify.Problem, error) {
+func findProblems(ctx context.Context, name string) ([]*certify.Problem, error) {
 	if name == "" {
 		return certify.Builtin(), nil
 	}
@@ -428,7 +429,9 @@ func findProblems(name string) ([]*certify.Problem, error) {
 		p, err := certify.ParseProblem("given", []byte(name))
 		return []*certify.Problem{p}, err
 	}
-	p, err := certify.LoadProblem(name)
+	p, err := input.Await(ctx, func() (*certify.Problem, error) {
+		return certify.LoadProblem(name)
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		names := distinct.Of(all, func(p *certify.Problem) string { return p.Name })
 		return nil, usage.Errorf("problem %q is neither a file nor built in: want a file of "+

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench/gate"
+	"hambench/internal/input"
 )
 
 // gateCommand returns the command that compares two runs. Package gate decides; thresholds of
@@ -14,12 +15,12 @@ func gateCommand() *cobra.Command {
 		Use: "gate OLD NEW",
 		Short: "Compares two runs; exit code 1 when an order, a constant or a cell moved, " +
 			"3 when the noise hides it.",
-		Long: `OLD and NEW are outputs of certify --json or of export. Orders and constants are
-exact and compared without a test. Distances of cells that are equal pass. Any
-other passes if a change that counts (--distance) would look like it in at most
-one of ten runs, and otherwise has moved if it is significantly worse (--alpha,
-over all cells together) or if more chains diverge, which is no test; a cell's
-repetitions are its splits.
+		Long: `OLD and NEW are outputs of certify --json or of export; one may come through a pipe,
+as /dev/stdin. Orders and constants are exact and compared without a test.
+Distances of cells that are equal pass. Any other passes if a change that counts
+(--distance) would look like it in at most one of ten runs, and otherwise has
+moved if it is significantly worse (--alpha, over all cells together) or if more
+chains diverge, which is no test; a cell's repetitions are its splits.
 Exit code 0: nothing moved by as much as counts. 1: something moved, and a table
 says what. 2: the input cannot be compared. 3: undecided, and a table says how
 many more splits would decide.`,
@@ -27,7 +28,9 @@ many more splits would decide.`,
 		Example: "hambench certify --problem toy --json > new.json\n" +
 			"  hambench gate new.json new.json",
 		RunE: func(c *cobra.Command, files []string) error {
-			result, err := gate.Files(files[0], files[1], o)
+			result, err := input.Await(c.Context(), func() (*gate.Report, error) {
+				return gate.Files(files[0], files[1], o)
+			})
 			if err != nil {
 				return err
 			}

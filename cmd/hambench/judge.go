@@ -131,7 +131,7 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 // showReference prints the reference of the flags, which is made if it is missing.
 // Checks that fail are shown as such; they are no error of the command.
 func (f *selection) showReference(ctx context.Context, o judgeOptions) error {
-	if err := f.namePosterior(); err != nil {
+	if err := f.namePosterior(ctx); err != nil {
 		return err
 	}
 	ref, from, err := f.reference(ctx, o.rebuild)
@@ -231,7 +231,7 @@ func (o judgeOptions) read(files, want []string) (compare.Side, error) {
 
 // judgeProblem compares columns theta[1] … with the exact law of a problem of certify.
 func judgeProblem(files []string, o judgeOptions) (r compare.Report, err error) {
-	problems, err := findProblems(o.problem)
+	problems, err := findProblems(o.ctx, o.problem)
 	if err != nil {
 		return r, err
 	}

@@ -12,6 +12,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/store"
 	"hambench/bench/sweep"
+	"hambench/internal/input"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
@@ -22,21 +23,29 @@ import (
 // of data set and model is named, it determines the other.
 // A data set of a file has the file's name without its ending, with - for what a name must
 // not have. Its noise decides the task: the target of a regression has some, a class has none.
-func (f *selection) namePosterior() error {
+func (f *selection) namePosterior(ctx context.Context) error {
 	// open takes data sets in files from a study: this one has the data set and nothing else.
 	var own *bench.File
-	if name, isFile := strings.CutSuffix(filepath.Base(f.dataset), ".csv"); isFile {
+	ending := filepath.Ext(f.dataset)
+	switch {
+	case strings.EqualFold(ending, ".csv"):
 		o := datasets.FileOptions{NoiseVariance: f.noise}
 		if f.noise == 0 {
 			o.Task = datasets.Classification
 		}
+		name := strings.TrimSuffix(filepath.Base(f.dataset), ending)
 		name = cmp.Or(strings.Trim(notInNames.ReplaceAllString(name, "-"), "-_"), "data")
-		d, err := datasets.FromFile(name, f.dataset, o)
+		d, err := input.Await(ctx, func() (datasets.Dataset, error) {
+			return datasets.FromFile(name, f.dataset, o)
+		})
 		if err != nil {
 			return err
 		}
 		f.dataset, own = name, &bench.File{Parts: bench.Parts{Data: append(datasets.Builtin(), d)}}
-	} else if f.noise != 0 {
+	case notInNames.MatchString(f.dataset):
+		return usage.Errorf("--dataset %q is no name of a data set, and files end in .csv",
+			f.dataset)
+	case f.noise != 0:
 		return usage.Errorf("--noise %g goes with --dataset FILE.csv", f.noise)
 	}
 	if err := f.open(own); err != nil {
@@ -65,7 +74,7 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 // gradients, or in the usual one.
 // "" is the precision that the model has by default.
 func (f *selection) openPosterior(ctx context.Context, precision string) (models.Target, error) {
-	if err := f.namePosterior(); err != nil {
+	if err := f.namePosterior(ctx); err != nil {
 		return nil, err
 	}
 	return f.target(ctx, precision)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hambench/bench"
+	"hambench/internal/input"
 	"hambench/internal/table"
 	"hambench/models/datasets"
 	"hambench/oracle"
@@ -64,7 +65,10 @@ func (r *reproduction) judgedByAll() error {
 // its own: none is applied unless --profile names it.
 // A mistake in the file is a usage error with its line.
 func (f *selection) takeStudy(c *cobra.Command, path string) (err error) {
-	if f.study, err = bench.Load(path, bench.Parts{}); err != nil {
+	f.study, err = input.Await(c.Context(), func() (*bench.File, error) {
+		return bench.Load(path, bench.Parts{})
+	})
+	if err != nil {
 		return err
 	}
 	f.only = []string{f.study.ID}

@@ -18,6 +18,7 @@ import (
 	"hambench/chain/draws"
 	"hambench/integrators/noise"
 	"hambench/internal/fingerprint"
+	"hambench/internal/input"
 	"hambench/models"
 	"hambench/oracle"
 	"hambench/usage"
@@ -183,7 +184,9 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 	}
 	// A start that cannot be read is refused before the search for the step, and read once: it may
 	// be a pipe.
-	fixed, err := chain.FixedStart(cell.Start(), t)
+	fixed, err := input.Await(ctx, func() ([]float64, error) {
+		return chain.FixedStart(cell.Start(), t)
+	})
 	if err != nil {
 		return err
 	}

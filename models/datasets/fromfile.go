@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 
 	"hambench/internal/fingerprint"
+	"hambench/internal/input"
 	"hambench/usage"
 )
 
@@ -51,7 +51,7 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	if err := o.check(name); err != nil {
 		return d, err
 	}
-	data, err := os.ReadFile(path)
+	data, err := input.Read(path)
 	if err != nil {
 		return d, usage.Errorf("data set %q: %w", name, err)
 	}
