@@ -219,8 +219,9 @@ func (f *File) problems(name string) (found []exactProblem, err error) {
 		// A file holds an object: problems by their names.
 		var texts map[string]json.RawMessage
 		var names []string
-		data, err := f.readFile(filepath.Join(filepath.Dir(f.Path), name))
-		if err == nil {
+		path := filepath.Join(filepath.Dir(f.Path), name)
+		data, err := f.readFile(path)
+		if f.files = append(f.files, path); err == nil {
 			err = json.Unmarshal(data, &texts)
 		}
 		if err == nil {

@@ -14,9 +14,10 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"hambench/chain"
 	"hambench/internal/distinct"
-	"hambench/models"
 	"hambench/internal/input"
+	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
 	"hambench/usage"
@@ -38,6 +39,7 @@ type File struct {
 	own      bool             // it is none of the program's
 	stated   []map[string]any // by the file it is based on, and so on, and by itself
 	readFile func(path string) ([]byte, error)
+	files    []string         // of data and of problems
 	layers   map[string]layer // by the profile; "" is the file as it is
 	profiles []string         // in the order of the file
 	exact    []ExactJob
@@ -207,8 +209,32 @@ func (f *File) fill(s section, within []string) error {
 // longestID bounds an id: names of files have further parts, and most systems allow 255 characters.
 const longestID = 100
 
-// fileSuffixes are what names of files have behind the id of their study.
-var fileSuffixes = []string{"-table", "-exact", "-claims"}
+// fileSuffixes and fileEndings are what names of files that are drawn have behind the id of their
+// study.
+var (
+	fileSuffixes = []string{"-table", "-exact", "-claims"}
+	fileEndings  = []string{".csv", ".png", ".svg", ".pdf", ".json", ".txt", ".md"}
+)
+
+// Drawn reports whether a file that is drawn of the study may have a name.
+func (f *File) Drawn(name string) bool {
+	ending := filepath.Ext(name)
+	suffix, found := strings.CutPrefix(strings.TrimSuffix(name, ending), f.ID)
+	return found && slices.Contains(fileEndings, ending) &&
+		(suffix == "" || slices.Contains(fileSuffixes, suffix))
+}
+
+// Reads returns the files that a run of the study needs besides its own and those that it is
+// based on: of data, of problems, and of where cells start.
+func (f *File) Reads(s Study) []string {
+	files := slices.Clone(f.files)
+	for _, j := range s.Cells {
+		if start := j.Cell.Start(); chain.IsFile(start) {
+			files = distinct.Append(files, start)
+		}
+	}
+	return files
+}
 
 // checkID refuses an id by which files cannot be named.
 func checkID(id string) error {
@@ -281,6 +307,7 @@ func (f *File) inherit(base *File) {
 	if f.exact == nil {
 		f.exact = base.exact
 	}
+	f.files = append(f.files, base.files...)
 	f.stable = f.stable.over(base.stable)
 }
 
@@ -360,7 +387,7 @@ func (f *File) readData(s section) {
 		o.Task = tasks[task]
 		d, err := datasets.FromFile(name, path, o)
 		t.at("file").fail(err)
-		f.Data = append(slices.Clone(f.Data), d)
+		f.Data, f.files = append(slices.Clone(f.Data), d), append(f.files, path)
 	}
 }
 

@@ -40,10 +40,17 @@ type example struct {
 	LogDensity float64 `json:"log_density"`
 }
 
+// problemFormat is the format of problem.json.
+const problemFormat = "hambench problem 1"
+
+// ProblemFiles are the names of the files that WriteProblem writes.
+var ProblemFiles = []string{"problem.json", "train.csv", "test.csv"}
+
 // WriteProblem writes the posterior of a model on a split into a folder, which it makes if
 // need be: problem.json with the log density as a formula, its numbers, and its value at
 // one point; train.csv and test.csv with the standardised rows. It returns the names of
-// the files. A model that states no formula is a usage error.
+// the files. They replace those of another problem. A model that states no formula is a usage
+// error, and so are files of these names in a folder without such a problem.
 func WriteProblem(to, model string, t models.Target, s *datasets.Split) (names []string,
 	err error) {
 	described := models.CapabilitiesOf(t).Described
@@ -56,7 +63,7 @@ func WriteProblem(to, model string, t models.Target, s *datasets.Split) (names [
 		theta[i] = math.Sin(float64(i + 1))
 	}
 	text, err := json.MarshalIndent(problem{
-		Format: "hambench problem 1", Data: s.Name, Split: s.Index, Task: s.Task.String(),
+		Format: problemFormat, Data: s.Name, Split: s.Index, Task: s.Task.String(),
 		Model: model, Dim: t.Dim(), Train: s.TrainRows(), Test: s.TestRows(),
 		Features: s.Features, Classes: s.Classes, Mean: s.TargetMean, Scale: s.TargetScale,
 		Formula: described.Formula(),
@@ -65,24 +72,36 @@ func WriteProblem(to, model string, t models.Target, s *datasets.Split) (names [
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFolder(to); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return nil, usage.Errorf("folder %s cannot be created: %w", to, err)
 	}
 	// Each file is written whole or not at all.
-	for _, file := range []struct {
-		name string
-		text []byte
-	}{
-		{"problem.json", append(text, '\n')},
-		{"train.csv", rowsCSV(s, s.TrainX, s.TrainY, s.TrainLabels)},
-		{"test.csv", rowsCSV(s, s.TestX, s.TestY, s.TestLabels)},
-	} {
-		if err := atomicfile.Write(filepath.Join(to, file.name), file.text); err != nil {
+	for i, text := range [][]byte{append(text, '\n'),
+		rowsCSV(s, s.TrainX, s.TrainY, s.TrainLabels), rowsCSV(s, s.TestX, s.TestY, s.TestLabels)} {
+		if err := atomicfile.Write(filepath.Join(to, ProblemFiles[i]), text); err != nil {
 			return nil, err
 		}
-		names = append(names, file.name)
 	}
-	return names, nil
+	return ProblemFiles, nil
+}
+
+// checkFolder returns a usage error if a file that WriteProblem would replace is none that it
+// wrote, as far as problem.json beside it tells.
+func checkFolder(to string) error {
+	var p problem
+	text, err := os.ReadFile(filepath.Join(to, ProblemFiles[0]))
+	if err == nil && json.Unmarshal(text, &p) == nil && p.Format == problemFormat {
+		return nil
+	}
+	for _, name := range ProblemFiles {
+		if _, err := os.Lstat(filepath.Join(to, name)); err == nil {
+			return usage.Errorf("%s holds a %s of another program: want another folder", to, name)
+		}
+	}
+	return nil
 }
 
 // rowsCSV returns rows as CSV, with all digits of their numbers: x0 … and y, which is a

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -192,6 +193,14 @@ func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	files, err := draws.WriteProblem(to, f.model, target, split)
 	if err != nil {
 		return err
+	d, err := f.Data.Lookup(f.dataset)
+	if err != nil {
+		return err
+	}
+	written := func(name string) bool { return slices.Contains(draws.ProblemFiles, name) }
+	if err := refuseReplaced(to, []string{d.Path}, written); err != nil {
+		return err
+	}
 	}
 	fmt.Fprintf(f.stdout, "%s: %s\n", to, strings.Join(files, ", "))
 	return nil

@@ -26,6 +26,7 @@ import (
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/paper"
+	"hambench/usage"
 )
 
 // reproduceCommand returns the command that runs and draws the built-in studies. Command run
@@ -80,6 +81,11 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 	if err := r.open(r.study); err != nil {
 		return err
 	}
+	if r.study != nil {
+		if err := r.keepsInput(); err != nil {
+			return err
+		}
+	}
 	if r.figuresOnly && !r.missingOnly && !r.dryRun {
 		// Expanded for their names' sake, and to compare them with what the store has.
 		studies, err := r.studies()
@@ -112,6 +118,29 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 		r.noteOther(p.Study, earlier, "this")
 	}
 	return bench.Save(r.Store, sweep.MadeHere(), r.plans)
+}
+
+// keepsInput refuses a study of which the figures would replace files that it reads.
+func (r *reproduction) keepsInput() error {
+	studies, err := r.studies()
+	if err != nil {
+		return err
+	}
+	return refuseReplaced(r.out, r.study.Reads(studies[0]), r.study.Drawn)
+}
+
+// refuseReplaced refuses a folder if a file that is read lies in it, under a name that a file
+// which is written there has.
+func refuseReplaced(folder string, read []string, written func(name string) bool) error {
+	there, err := os.Stat(folder)
+	for _, path := range read {
+		of, bad := os.Stat(filepath.Dir(path))
+		if written(filepath.Base(path)) && err == nil && bad == nil && os.SameFile(of, there) {
+			return usage.Errorf("%s would be replaced by what is written to %s, and is read: want "+
+				"another folder or name", path, folder)
+		}
+	}
+	return nil
 }
 
 // shown has the plans of a store shown as their studies' files say now: those of built-in
