@@ -18,7 +18,7 @@ import (
 // dataCommand returns the commands for the files behind the data sets. They know files only;
 // posteriors are the business of data export.
 func dataCommand() *cobra.Command {
-	return group("data", "Lists, fetches and verifies the files of the data sets.",
+	c := group("data", "Lists, fetches and verifies the files of the data sets.",
 		"hambench data fetch boston yacht",
 		filesCommand("list", "Lists the files of the data sets and where they are.",
 			"hambench data list", listFiles),
@@ -27,6 +27,9 @@ func dataCommand() *cobra.Command {
 		filesCommand("verify", "Verifies the files; exit code 1 if one is missing or damaged.",
 			"hambench data verify boston yacht", verifyFiles),
 		dataExportCommand())
+	c.Long = `Files are taken from the folder of --data, or else of ` + datasets.EnvData + `, from the user's
+cache, or from the network, unless ` + datasets.EnvOffline + ` is set (0 is as unset).`
+	return c
 }
 
 // filesCommand is a command on the files of the named data sets, or of all that
@@ -190,9 +193,6 @@ func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	if err != nil {
 		return err
 	}
-	files, err := draws.WriteProblem(to, f.model, target, split)
-	if err != nil {
-		return err
 	d, err := f.Data.Lookup(f.dataset)
 	if err != nil {
 		return err
@@ -201,6 +201,9 @@ func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	if err := refuseReplaced(to, []string{d.Path}, written); err != nil {
 		return err
 	}
+	files, err := draws.WriteProblem(to, f.model, target, split)
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(f.stdout, "%s: %s\n", to, strings.Join(files, ", "))
 	return nil

@@ -15,6 +15,7 @@
 package datasets
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -235,10 +236,17 @@ func (p *Split) standardise() {
 	}
 }
 
-// moments returns the mean and the deviation (divisor n, as numpy's std) of column j of
-// a row-major matrix. A constant column has deviation 1, so that it stays constant; a
-// deviation below 1e-12 of the mean is rounding of a constant.
+// moments returns the mean and the deviation of column j of a row-major matrix. A constant
+// column has deviation 1, so that it stays constant.
 func moments(x []float64, columns, j int) (mean, deviation float64) {
+	mean, deviation = spread(x, columns, j)
+	return mean, cmp.Or(deviation, 1)
+}
+
+// spread returns the mean and the deviation (divisor n, as numpy's std) of column j of a
+// row-major matrix. The deviation is 0 if it is below 1e-12 of the mean, which is rounding of a
+// constant, or if its square is too small for a number.
+func spread(x []float64, columns, j int) (mean, deviation float64) {
 	n := float64(len(x) / columns)
 	for i := j; i < len(x); i += columns {
 		mean += x[i]
@@ -250,7 +258,7 @@ func moments(x []float64, columns, j int) (mean, deviation float64) {
 	}
 	deviation = math.Sqrt(v / n)
 	if deviation <= 1e-12*math.Abs(mean) {
-		deviation = 1
+		deviation = 0
 	}
 	return mean, deviation
 }

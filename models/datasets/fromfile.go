@@ -37,8 +37,8 @@ type FileOptions struct {
 // those that begin with # are skipped. A first row without a number is the header. All
 // columns but the target are features: numbers, or words of at most 20 categories, each of
 // which becomes a feature with the values 0 and 1. A first column without a name whose
-// words or whole numbers all differ names the rows, and is left out. A constant column
-// keeps deviation 1. Splits are drawn with the project's own seed.
+// words or whole numbers all differ names the rows, and is left out. A column
+// that is constant, or but for rounding, keeps deviation 1. Splits are drawn with the project's own seed.
 //
 // Missing values, words among numbers, rows of another length than the first, a class
 // with a single row, and a constant target are usage errors, which name the row and
@@ -79,6 +79,9 @@ func FromFile(name, path string, o FileOptions) (Dataset, error) {
 	d.Make = func(s *Set) { s.X, s.Y, s.Labels = x, t.y, t.labels() }
 	return d, nil
 }
+
+// tooSmall says of values that they differ by too little to be standardised.
+const tooSmall = ", but for differences that are too small to compute with"
 
 // defaultTestShare is the share in the splits of Gal and Ghahramani (2016).
 const defaultTestShare = 0.1
@@ -121,9 +124,13 @@ func (o FileOptions) check(name string) error {
 func (t *table) judge() error {
 	target := t.column(t.target)
 	if t.task == Regression {
-		if slices.Min(t.y) == slices.Max(t.y) {
-			return fmt.Errorf("%s: the target is %g in every row: want values that differ",
-				target, t.y[0])
+		if _, deviation := spread(t.y, 1, 0); deviation == 0 {
+			but := ""
+			if slices.Min(t.y) < slices.Max(t.y) {
+				but = tooSmall
+			}
+			return fmt.Errorf("%s: the target is %g in every row%s: want values that differ",
+				target, t.y[0], but)
 		}
 		return nil
 	}

@@ -119,6 +119,8 @@ func TestNotesSayWhatAFileIsTakenFor(t *testing.T) {
 		{"row names", ",b,y\n7,2,3\n8,5,6\n5,8,9\n", []string{"column 1 has no name and names the rows: it is no input"}},
 		{"an input without a name", ",b,y\n7.5,2,3\n8,5,6\n5,8,9\n", nil},
 		{"words without a name that repeat", ",b,y\nu,2,3\nu,5,6\nv,8,9\nv,8,9\n", nil},
+		{"an input constant but for rounding", "a,b,y\n0.1,1,3\n0.10000000000000002,2,6\n0.1,4,9\n", []string{`column 1 ("a") is 0.1 in every row, but for differences that are too small to compute with`}},
+		{"inputs constant but for rounding", "a,b,y\n1e16,red,3\n10000000000000002,red,6\n1e16,red,9\n", []string{`column 1 ("a") is 1e+16 in every row, but for differences that are too small to compute with`, "all inputs are constant: nothing can be learnt from them"}},
 		{"constant inputs", "a,b,y\n1,red,3\n1,red,6\n1,red,9\n", []string{"all inputs are constant: nothing can be learnt from them"}},
 	} {
 		d, err := FromFile("own", write(t, c.text), FileOptions{NoiseVariance: 1, TestShare: 0.34})
@@ -186,7 +188,9 @@ func TestBadFilesAreUsageErrorsWithRowAndColumn(t *testing.T) {
 		{"a header alone", "a,b\n", reg, "no rows of numbers"},
 		{"a quote that does not end", "1,2,3\n4,\"5,6\n", reg, "line 2"},
 		{"UTF-16", "\xff\xfea\x00,\x00y\x00\n\x00", reg, "text in UTF-16: want UTF-8"},
-		{"a constant target", "1,2,3\n4,5,3\n5,6,3\n", reg, "column 3: the target is 3 in every row"},
+		{"a constant target", "1,2,3\n4,5,3\n5,6,3\n", reg, "column 3: the target is 3 in every row: want values that differ"},
+		{"a target whose deviation underflows", "1,2,1e-170\n4,5,2e-170\n5,6,3e-170\n", reg, "column 3: the target is 1e-170 in every row, but for differences that are too small to compute with: want values that differ"},
+		{"a target constant but for rounding", "1,2,0.1\n4,5,0.10000000000000002\n5,6,0.1\n", reg, "column 3: the target is 0.1 in every row, but for"},
 		{"two rows", "1,2,3\n4,5,6\n", reg, "2 rows are 2 to train and 0 to test"},
 		{"one class", "1,2,a\n4,5,a\n7,8,a\n", cls, `column 3: every row is of class "a"`},
 		{"a class with one row", "1,2,a\n4,5,a\n7,8,b\n1,1,a\n", cls, `line 3: column 3: the only row of class "b"`},

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"hambench/internal/atomicfile"
 	"hambench/internal/fingerprint"
@@ -130,7 +131,7 @@ func (d Dataset) local(f File, dirs ...string) (data []byte, path string, err er
 		}
 		path = filepath.Join(dir, filepath.FromSlash(f.Path))
 		data, err = os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
 		if err == nil {

@@ -339,6 +339,12 @@ func TestStatus(t *testing.T) {
 	if s := at("vehicle"); !s.Missing() || s.File.Path != "vehicle/xai.dat" || s.Dataset != "vehicle" {
 		t.Errorf("without files: %+v, want xai.dat missing", s)
 	}
+	if err := os.WriteFile(filepath.Join(cache, "boston"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s := at("boston"); !s.Missing() {
+		t.Errorf("with a file in the place of the folder: %+v", s)
+	}
 	if err := keep(cache, File{Path: "vehicle/xai.dat"}, []byte("1 2 van\n")); err != nil {
 		t.Fatal(err)
 	}

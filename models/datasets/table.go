@@ -362,7 +362,12 @@ func (t *table) settle() (notes []string, err error) {
 			notes = append(notes, t.column(i)+" counts the rows, and is an input like the others: "+
 				"leave it out if it is an index")
 		}
-		varies = varies || slices.Min(c.values) < slices.Max(c.values)
+		if _, deviation := spread(c.values, 1, 0); deviation > 0 {
+			varies = true
+		} else if slices.Min(c.values) < slices.Max(c.values) {
+			notes = append(notes, fmt.Sprintf("%s is %g in every row%s", t.column(i), c.values[0],
+				tooSmall))
+		}
 	}
 	if _, names := t.inputs(); len(names) == 0 {
 		return nil, errors.New("no inputs: want a target and at least one feature")
