@@ -89,6 +89,7 @@ func (s *Store) Stats() Stats {
 // Merged counts what Merge added.
 type Merged struct {
 	Added       map[Kind]int
+	Older       int           // manifests of which a newer one with the same key counts
 	Corruptions []*Corruption // of the other stores, not quarantined there; left where they are
 }
 
@@ -100,18 +101,14 @@ var (
 	Shared    = append([]Kind{Reference}, Published...)
 )
 
-// Merge adds the records of some kinds, such as Shared, that the stores in the
-// given folders have and this one lacks. A record that differs from the store's
+// Merge adds the records of some kinds, such as Shared, that other stores (Read) have and
+// this one lacks. A record that differs from the store's
 // own from the same machine is a *Conflict, which is left out, and returned when all
 // others are there; of two manifests with one key the newer counts.
-func (s *Store) Merge(kinds []Kind, dirs ...string) (m Merged, err error) {
+func (s *Store) Merge(kinds []Kind, stores ...*Store) (m Merged, err error) {
 	m.Added = make(map[Kind]int)
 	var conflicts []error
-	for _, dir := range dirs {
-		from, err := Read(dir, Machine{})
-		if err != nil {
-			return m, err
-		}
+	for _, from := range stores {
 		for _, kind := range kinds {
 			found, err := s.mergeKind(from, kind, &m)
 			conflicts = append(conflicts, found...)
@@ -140,13 +137,18 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) (conflicts []error,
 	for _, theirs := range all {
 		// What the store has already is passed over, and so is what would not count beside it; of
 		// manifests the newer one replaces the other.
-		switch ours, ok := s.rival(theirs); {
+		ours, ok := s.rival(theirs)
+		switch {
 		case !ok || ours.yields(theirs):
-		case ours.agrees(theirs) || kind == Run && !theirs.Made.Time.After(ours.Made.Time):
+		case ours.agrees(theirs):
 			continue
 		case kind != Run:
 			conflicts = append(conflicts, conflict(ours, theirs))
 			continue
+		default:
+			if m.Older++; !theirs.Made.Time.After(ours.Made.Time) {
+				continue
+			}
 		}
 		r, err := theirs.load()
 		if err == nil {
@@ -155,7 +157,9 @@ func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) (conflicts []error,
 		if err != nil {
 			return conflicts, err
 		}
-		m.Added[kind]++
+		if kind != Run || !ok { // it replaces none
+			m.Added[kind]++
+		}
 	}
 	return conflicts, nil
 }

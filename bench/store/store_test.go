@@ -61,6 +61,16 @@ func openOn(t testing.TB, dir string, m Machine) *Store {
 
 func openStore(t testing.TB, dir string) *Store { return openOn(t, dir, avx512) }
 
+// readStore reads the store in a folder to merge it.
+func readStore(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Read(dir, Machine{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func put(t testing.TB, s *Store, rs ...Record) {
 	t.Helper()
 	for _, r := range rs {
@@ -505,7 +515,7 @@ func TestExactErrorsOfTwoCommitsAgree(t *testing.T) {
 	later.Made.Commit = "abc"
 	put(t, a, record(Exact, 1))
 	put(t, b, later)
-	if m, err := a.Merge(Shared, two); err != nil || len(m.Added) != 0 {
+	if m, err := a.Merge(Shared, readStore(t, two)); err != nil || len(m.Added) != 0 {
 		t.Errorf("merge: %+v, %v; want nothing added", m, err)
 	}
 	put(t, a, later)
@@ -865,8 +875,7 @@ func TestStoresOfOtherFormatsAreLeftAlone(t *testing.T) {
 		_, read := Read(dir, avx512)
 		_, there := ReadIfThere(dir, avx512)
 		_, verify := Verify(dir)
-		_, merge := openStore(t, t.TempDir()).Merge(Shared, dir)
-		for _, err := range []error{open, read, there, verify, merge} {
+		for _, err := range []error{open, read, there, verify} {
 			var bad *usage.Error // the driver's exit code 2
 			if !errors.As(err, &bad) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %v; want a usage error of one line that says %q", name, err, says)
@@ -955,13 +964,13 @@ func TestMergeTakesWhatIsMissing(t *testing.T) {
 	put(t, b, record(Part, 1))
 	want := map[Kind]int{Result: 3, Exact: 3, Reference: 3, Run: 2}
 	for _, added := range []map[Kind]int{want, {}} {
-		if m, err := a.Merge(Shared, two); !maps.Equal(m.Added, added) || len(m.Corruptions) != 0 || err != nil {
+		if m, err := a.Merge(Shared, readStore(t, two)); !maps.Equal(m.Added, added) || len(m.Corruptions) != 0 || err != nil {
 			t.Errorf("merged %+v, %v; want %v", m, err, added)
 		}
 	}
 	published := openStore(t, t.TempDir())
 	without := map[Kind]int{Result: 4, Exact: 4, Run: 3} // the one of two machines twice, and the latest manifests
-	if m, err := published.Merge(Published, two); err != nil || !maps.Equal(m.Added, without) {
+	if m, err := published.Merge(Published, readStore(t, two)); err != nil || !maps.Equal(m.Added, without) {
 		t.Errorf("published %+v, %v; want %v", m, err, without)
 	}
 	for _, kind := range kinds {
@@ -971,7 +980,7 @@ func TestMergeTakesWhatIsMissing(t *testing.T) {
 	}
 	writeBytes(t, filepath.Join(two, segmentFolder, "foreign"+segmentSuffix), []byte("{}\n"))
 	flip(t, filepath.Join(two, "references", record(Reference, 3).fileName()))
-	if m, err := a.Merge(Shared, two); err != nil || len(m.Corruptions) != 2 || len(m.Added) != 0 {
+	if m, err := a.Merge(Shared, readStore(t, two)); err != nil || len(m.Corruptions) != 2 || len(m.Added) != 0 {
 		t.Errorf("merged %+v, %v; want the foreign line and the reference reported", m, err)
 	}
 	if rep, err := Verify(two); err != nil || len(rep.Quarantined) != 0 {
@@ -986,7 +995,7 @@ func TestMergeOfADifferingRecordNamesBothStores(t *testing.T) {
 		put(t, a, record(kind, 1))
 		put(t, b, with(record(kind, 1), avx512, `"other"`, 0))
 		var conflict *Conflict
-		if _, err := a.Merge(Shared, two); !errors.As(err, &conflict) || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) {
+		if _, err := a.Merge(Shared, readStore(t, two)); !errors.As(err, &conflict) || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) {
 			t.Errorf("merge of a differing %s: %v; want a conflict that names both stores", kind, err)
 		}
 		if rep, err := Verify(one); err != nil || !rep.OK() {
@@ -1000,8 +1009,8 @@ func TestMergeTakesTheNewerManifest(t *testing.T) {
 	a, b := openStore(t, one), openStore(t, two)
 	put(t, a, record(Run, 1), with(record(Run, 2), avx512, `"newer"`, 5))
 	put(t, b, with(record(Run, 1), neon, `"newer"`, 5), record(Run, 2))
-	if m, err := a.Merge(Shared, two); err != nil || m.Added[Run] != 1 {
-		t.Errorf("merged %+v, %v; want one manifest", m, err)
+	if m, err := a.Merge(Shared, readStore(t, two)); err != nil || m.Older != 2 || len(m.Added) != 0 {
+		t.Errorf("merged %+v, %v; want two that are older, of which one is replaced", m, err)
 	}
 	for number := 1; number <= 2; number++ {
 		if r, _ := a.Get(Run, record(Run, number).Key); string(r.Body) != `"newer"` {
@@ -1027,7 +1036,7 @@ func TestMergeOrdersRecordsByTheirBodies(t *testing.T) {
 	a, b := openStore(t, one), openStore(t, two)
 	put(t, a, record(Result, 3), record(Result, 1))
 	put(t, openStore(t, one), record(Result, 2)) // a segment of its own
-	if _, err := b.Merge(Shared, one); err != nil {
+	if _, err := b.Merge(Shared, readStore(t, one)); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(two, "records", "*"))
@@ -1063,7 +1072,7 @@ func TestRecordsOfTwoBasesAreNoConflict(t *testing.T) {
 		for _, r := range order {
 			from := t.TempDir()
 			put(t, openStore(t, from), r)
-			if _, err := openStore(t, merged).Merge(Shared, from); err != nil {
+			if _, err := openStore(t, merged).Merge(Shared, readStore(t, from)); err != nil {
 				t.Error(err)
 			}
 			if err := openStore(t, shared).Put(r); err != nil {
@@ -1097,7 +1106,7 @@ func TestMergeNamesEveryConflictAndTakesTheRest(t *testing.T) {
 		put(t, b, with(record(Result, number), avx512, `"other"`, 0))
 	}
 	put(t, b, record(Result, 3), record(Run, 1))
-	m, err := a.Merge(Shared, two)
+	m, err := a.Merge(Shared, readStore(t, two))
 	if err == nil || strings.Count(err.Error(), "two records of one key differ") != 2 || m.Added[Result] != 1 || m.Added[Run] != 1 {
 		t.Errorf("%+v, %v; want two conflicts, and a result and a manifest added", m, err)
 	}

@@ -153,13 +153,15 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 // errors can then be added. Without a store, claims that need sampled chains stay undecided.
 func (f *selection) openEvidence() (remove func(), err error) {
 	remove = func() {} // the store of --out stays
-	_, absent := os.Stat(storePath(f.out))
-	if absent != nil {
+	var there []*store.Store
+	if _, absent := os.Stat(storePath(f.out)); absent != nil {
 		f.note("no store in %s: claims that need sampled chains are not decided", f.out)
-	} else if _, err := store.Read(storePath(f.out), store.Machine{}); err != nil {
+	} else if s, err := store.Read(storePath(f.out), store.Machine{}); err != nil {
 		return remove, err
 	} else if f.openStore(store.Open, sweep.Here()) == nil {
 		return remove, nil
+	} else {
+		there = append(there, s)
 	}
 	dir, err := os.MkdirTemp("", "hambench-")
 	if err != nil {
@@ -170,8 +172,6 @@ func (f *selection) openEvidence() (remove func(), err error) {
 	if f.Store, err = store.Open(dir, sweep.Here()); err != nil {
 		return remove, err
 	}
-	if absent == nil {
-		_, err = f.Store.Merge(store.Published, storePath(f.out))
-	}
+	_, err = f.Store.Merge(store.Published, there...)
 	return func() { f.Store.Close(); os.RemoveAll(dir) }, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -122,7 +123,9 @@ func mergeCommand() *cobra.Command {
 			"store merge --out all out",
 		Long: `Existing records are kept. Two records of one key that differ on the same machine
 are an error that names both, when all others are merged; of two results of which
-another machine's reference judged one, the other counts. Records of another
+another machine's reference judged one, the other counts. Of two manifests of one
+study and profile the newer counts: results that the other alone lists stay in the
+store, but are in no export, figure or table. Records of another
 folder that cannot be used are listed and left there; the exit code is then 1.`,
 		RunE: func(_ *cobra.Command, from []string) error { return f.mergeStores(from, published) },
 	}
@@ -137,12 +140,22 @@ folder that cannot be used are listed and left there; the exit code is then 1.`,
 // need be. With published it leaves out references, which hold draws and are large, and
 // manifests that others contain.
 func (f *selection) mergeStores(from []string, published bool) error {
-	for i, dir := range from {
-		from[i] = storePath(dir)
-		// A mistyped folder must not leave a new store behind.
-		if info, err := os.Stat(from[i]); err != nil || !info.IsDir() {
-			return usage.Errorf("%s holds no store: want output folders of reproduce", dir)
+	var sources []*store.Store // all are read first: a mistake must not leave a new store behind
+	target, _ := os.Stat(storePath(f.out))
+	for _, dir := range from {
+		info, err := os.Stat(storePath(dir))
+		if err != nil || !info.IsDir() {
+			return usage.Errorf("%s holds no store: want output folders of reproduce%s", dir,
+				above(dir))
 		}
+		if os.SameFile(info, target) { // which has all of its own
+			continue
+		}
+		s, err := store.Read(storePath(dir), store.Machine{})
+		if err != nil {
+			return err
+		}
+		sources = append(sources, s)
 	}
 	if err := f.openStore(store.Open, sweep.Here()); err != nil {
 		return err
@@ -152,11 +165,15 @@ func (f *selection) mergeStores(from []string, published bool) error {
 		kinds = store.Published
 	}
 	own := f.Store.Keys(store.Run)
-	m, err := f.Store.Merge(kinds, from...)
+	m, err := f.Store.Merge(kinds, sources...)
 	for _, t := range m.Corruptions {
 		fmt.Fprintf(f.stdout, "not merged: %v\n", t)
 	}
 	fmt.Fprintf(f.stdout, "added %s to %s\n", countKinds(m.Added), f.Store.Dir())
+	if m.Older > 0 {
+		f.note("%d manifests gave way to newer ones of the same study and profile: results that "+
+			"these do not list are in no export, figure or table", m.Older)
+	}
 	if err == nil && len(m.Corruptions) > 0 {
 		err = fmt.Errorf("%d records cannot be used and were not merged", len(m.Corruptions))
 	}
@@ -164,6 +181,14 @@ func (f *selection) mergeStores(from []string, published bool) error {
 		err = dropContained(f.Store, own)
 	}
 	return err
+}
+
+// above suggests the folder that a store is in, for one that is a store itself.
+func above(dir string) string {
+	if _, err := os.Stat(filepath.Join(dir, "format")); err != nil {
+		return ""
+	}
+	return ", such as " + filepath.Join(dir, "..")
 }
 
 // dropContained removes the manifests of a store that others make superfluous: those of runs of a

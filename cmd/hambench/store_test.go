@@ -144,6 +144,39 @@ func TestMergeCarriesEveryKindOfRecord(t *testing.T) {
 	}
 }
 
+// Of two manifests of one study and profile the newer counts, which is said. What is merged is read
+// before a store is made.
+func TestMergeSaysWhichManifestsGaveWay(t *testing.T) {
+	study := "id = \"s\"\n[vary]\ndata = [\"toy\"]\n[fix]\nmodel = \"toy\"\nintegrator = \"leapfrog\"\nbatch = \"full\"\nstep = 0.1\nfriction = 5\nsamples = "
+	inFolder(t, map[string]string{"a.toml": study + "5\n", "b.toml": study + "6\n", "foreign/store/format": "hambench store 99\n"})
+	for _, args := range []string{"run a.toml --out a", "run b.toml --out b"} {
+		if code, _, stderr := call(t, strings.Fields(args)...); code != exitOK {
+			t.Fatalf("%s: exit code %d, %s", args, code, stderr)
+		}
+	}
+	for _, c := range []struct{ args, stdout, stderr string }{
+		{"store merge a --out m", "added 1 results, 1 manifests to m/store\n", ""},
+		{"store merge b --out m", "added 1 results to m/store\n", "note: 1 manifests gave way to newer ones of the same study and profile"},
+		{"store merge a --out m", "added none to m/store\n", "note: 1 manifests gave way"},
+		{"store merge a b --out n", "added 2 results, 1 manifests to n/store\n", "note: 1 manifests gave way"},
+	} {
+		if code, stdout, stderr := call(t, strings.Fields(c.args)...); code != exitOK || stdout != c.stdout || !strings.HasPrefix(stderr, c.stderr) || (c.stderr == "") != (stderr == "") {
+			t.Errorf("%s: exit code %d, %s%s: want %s%s", c.args, code, stdout, stderr, c.stdout, c.stderr)
+		}
+	}
+	for args, want := range map[string]string{
+		"store merge a foreign --out new": `store foreign/store has the format "hambench store 99"`,
+		"store merge a/store --out new":   "a/store holds no store: want output folders of reproduce, such as a\n",
+	} {
+		if code, stdout, stderr := call(t, strings.Fields(args)...); code != exitUsage || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, %s%s: want %s", args, code, stdout, stderr, want)
+		}
+		if _, err := os.Stat("new"); err == nil {
+			t.Errorf("%s left a store", args)
+		}
+	}
+}
+
 // Opening the store to merge into quarantines what is corrupt there, and says so.
 func TestMergeNamesCorruptRecordsOfItsOwnStore(t *testing.T) {
 	out := toyRun(t)

@@ -105,7 +105,7 @@ func interrupted(ctx context.Context, w io.Writer, dir string, source *models.So
 // and merges them. Processes that share a store need no division: each takes what the
 // others are not at.
 func divided(ctx context.Context, w io.Writer, dir string, source *models.Source, plans []bench.Plan) (*store.Store, error) {
-	var parts []string
+	var parts []*store.Store
 	for i := range 2 {
 		half, n := plans[0], len(plans[0].Cells)
 		half.Cells = half.Cells[i*n/2 : (i+1)*n/2]
@@ -115,7 +115,11 @@ func divided(ctx context.Context, w io.Writer, dir string, source *models.Source
 			return nil, err
 		}
 		fmt.Fprintf(w, "half %d of 2: %d cells\n", i+1, summary.Cells.Computed)
-		parts = append(parts, part)
+		s, err := store.Read(part, store.Machine{})
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, s)
 	}
 	all, err := store.Open(dir, sweep.Here())
 	if err != nil {
