@@ -27,8 +27,9 @@ func dataCommand() *cobra.Command {
 		filesCommand("verify", "Verifies the files; exit code 1 if one is missing or damaged.",
 			"hambench data verify boston yacht", verifyFiles),
 		dataExportCommand())
-	c.Long = `Files are taken from the folder of --data, or else of ` + datasets.EnvData + `, from the user's
-cache, or from the network, unless ` + datasets.EnvOffline + ` is set (0 is as unset).`
+	c.Long = `Files are taken from the folder of --data, or else of ` + datasets.EnvData + `,
+from the user's cache, or from the network, unless ` + datasets.EnvOffline + ` is set
+(0 is as unset).`
 	return c
 }
 
@@ -166,8 +167,9 @@ func dataExportCommand() *cobra.Command {
 		Use: "export", Short: "Writes what another program needs to sample the same posterior.",
 		Long: `train.csv and test.csv hold the standardised rows of a split: inputs x0 …, and the
 target, y, or the number of the class. problem.json holds the log density as a
-formula, the numbers in it, and its value at one point as a check. hambench judge
-then judges draws of the predictive values.`,
+formula, the numbers in it, and its value at one point as a check. They replace
+those of an earlier export, and no other files. hambench judge then judges draws
+of the predictive values.`,
 		Example: "hambench data export --dataset linear --to problem", RunE: func(c *cobra.Command,
 			_ []string) error {
 			return f.exportPosterior(c, to)

@@ -37,8 +37,9 @@ type FileOptions struct {
 // those that begin with # are skipped. A first row without a number is the header. All
 // columns but the target are features: numbers, or words of at most 20 categories, each of
 // which becomes a feature with the values 0 and 1. A first column without a name whose
-// words or whole numbers all differ names the rows, and is left out. A column
-// that is constant, or but for rounding, keeps deviation 1. Splits are drawn with the project's own seed.
+// words or whole numbers all differ names the rows, and is left out. A constant column,
+// or one constant but for rounding, keeps deviation 1. Splits are drawn with the
+// project's own seed.
 //
 // Missing values, words among numbers, rows of another length than the first, a class
 // with a single row, and a constant target are usage errors, which name the row and
