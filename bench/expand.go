@@ -72,7 +72,12 @@ func LaterStudies(p Profile) ([]Study, error) {
 func builtInStudies(ids []string, p Profile, parts Parts, unavailable []string) ([]Study, error) {
 	var out []Study
 	for _, id := range p.Only {
-		if !slices.Contains(ids, id) {
+		switch {
+		case slices.Contains(ids, id):
+		case slices.Contains(Later(), id):
+			return nil, usage.Errorf("study %q is run by its name, hambench run %s: want one of %s",
+				id, id, strings.Join(ids, ", "))
+		default:
 			return nil, usage.Unknown("study", id, ids)
 		}
 	}

@@ -23,7 +23,8 @@ var exportOrder = []string{
 // scores are the columns of scores, in the order of exports.
 // Other programs read the columns by position: the order stays, whatever that of observations is.
 var scores = []string{"rmse", "mnll", "accuracy", "ece", "coverage", "lag1", "ess", "coupled",
-	"llc", "llc_se", "llc_known"}
+	"llc", "llc_se", "llc_known", "coupled-chance", "rhat_p95", "own_error", "metropolis_distance",
+	"metropolis_acceptance", "checks_failed"}
 
 // exportColumns are the columns of exports but for the scores.
 // A setting that is new has its column behind those that others read by position.

@@ -82,7 +82,7 @@ func TestExport(t *testing.T) {
 	full := result(2)
 	full.Cell.Values = map[string]float64{"w2-variance": 1, "b": 2}
 	full.Cell.Friction, full.Cell.Step, full.Made = Real(math.Inf(1)), 1e-7, store.Made{Machine: store.Machine{Arch: "amd64", ISA: "avx2"}}
-	full.Key, full.Scores = full.Cell.Stream(), map[string]float64{"rmse": 2.5, "lag1": 0.125}
+	full.Key, full.Scores = full.Cell.Stream(), map[string]float64{"rmse": 2.5, "lag1": 0.125, "checks_failed": 2}
 	results, _ := stored(t)
 	own := result(3) // whose rows the model alone counts
 	own.Cell.Dataset, own.Cell.Batches = "none", 4
@@ -103,8 +103,8 @@ func TestExport(t *testing.T) {
 	if err := errors.Join(WriteCSV(&csv, first), WriteJSON(&json, first)); err != nil {
 		t.Fatal(err)
 	}
-	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa,model,parameters,estimator,samples,thin,burn_in,observe,start,temperature,localisation,rmse,mnll,accuracy,ece,coverage,lag1,ess,coupled,llc,llc_se,llc_known\n" +
-		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + full.Key + ",2,float64,amd64,avx2,linear,b=2 w2-variance=1,plain,2,25,100,distance,truth,1,0,2.5,,,,,0.125,,,,,\n"
+	want := "experiment,dataset,split,integrator,nl,friction,scheme,K,batch,h,ks,ks_self,diverged,steps,gradients,seconds,key,seed,precision,arch,isa,model,parameters,estimator,samples,thin,burn_in,observe,start,temperature,localisation,rmse,mnll,accuracy,ece,coverage,lag1,ess,coupled,llc,llc_se,llc_known,coupled-chance,rhat_p95,own_error,metropolis_distance,metropolis_acceptance,checks_failed\n" +
+		"x,linear,0,leapfrog,1,inf,full,1,0,0.0000001,0.25,0.5,false,150,0,1.000," + full.Key + ",2,float64,amd64,avx2,linear,b=2 w2-variance=1,plain,2,25,100,distance,truth,1,0,2.5,,,,,0.125,,,,,,,,,,,2\n"
 	if csv.String() != want {
 		t.Errorf("CSV:\n%swant:\n%s", csv.String(), want)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
 	"strconv"
@@ -18,6 +17,15 @@ import (
 // about a minute.
 var patience = 2 * time.Minute
 
+// Installed returns a usage error if jobs cannot be submitted from here.
+func Installed() error {
+	if _, err := exec.LookPath("sbatch"); err != nil {
+		return usage.Errorf("sbatch is not on the PATH: " +
+			"want a machine where jobs are submitted, or --dry-run")
+	}
+	return nil
+}
+
 // Submit submits the script of a job of that name and returns the job's number. Cancelling the
 // context does not interrupt sbatch: otherwise there might be a job that nobody knows of.
 func Submit(ctx context.Context, script, name string) (job string, err error) {
@@ -29,9 +37,6 @@ func Submit(ctx context.Context, script, name string) (job string, err error) {
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
 	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return "", usage.Errorf("sbatch is not on the PATH: " +
-			"want a machine where jobs are submitted, or --dry-run")
 	case err != nil && ctx.Err() != nil:
 		return "", fmt.Errorf("sbatch did not answer within %v: the job may have been submitted "+
 			"all the same: see squeue --name=%s", patience, name)

@@ -100,6 +100,10 @@ func (f *selection) ownClaims() ([]paper.Decision, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case len(study.Claims) == 0 && f.study.BuiltIn():
+		return nil, usage.Errorf("study %s states no claims of its own: those of the program are "+
+			"decided by hambench claims, and those on later studies by hambench run %s",
+			f.study.ID, f.study.ID)
 	case len(study.Claims) == 0:
 		return nil, usage.Errorf("%s states no claims: want [[claim]] (docs/studies.md)",
 			f.study.Path)

@@ -214,10 +214,11 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
 		var known []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 		// -name is taken for letters
 		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
-		hint = usage.Suggest("--"+name, known)
+		// Dashes are no letters in which two names agree.
+		hint = strings.Replace(usage.Suggest(name, known), "mean ", "mean --", 1)
 	}
 	// Of a value: the flag, what was typed, and what is wanted or, without the name of strconv's
 	// function, the cause.
@@ -228,8 +229,12 @@ func flagError(c *cobra.Command, err error) error {
 			if number.Err == strconv.ErrSyntax {
 				cause = errors.New("want a whole number, in digits alone")
 			}
-			if number.Err == strconv.ErrSyntax && number.Func == "ParseFloat" {
+			switch {
+			case number.Err != strconv.ErrSyntax:
+			case number.Func == "ParseFloat":
 				cause = errors.New("want a number")
+			case number.Func == "ParseBool":
+				cause = errors.New("want true or false")
 			}
 		}
 		err = fmt.Errorf("--%s %q: %w", wrong.GetFlag().Name, wrong.GetValue(), cause)

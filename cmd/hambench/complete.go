@@ -59,7 +59,7 @@ func bashCompletion(root *cobra.Command, w io.Writer) error {
 // Keys are the name of a flag, or command and flag where they differ. Values are names of
 // listings (see listing).
 var listingOf = map[string]string{
-	"profile": "profiles", "only": "reproduced studies",
+	"profile": "profiles", "only": "reproduced studies", "export only": "studies",
 	"dataset": "datasets", "datasets": "datasets", "model": "models", "problem": "problems",
 	"integrator": "integrators", "estimator": "estimators",
 	"scheme": "schemes", "certify scheme": "fixed schemes",

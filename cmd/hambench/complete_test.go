@@ -55,6 +55,9 @@ func TestCompletionOffersWhatErrorsList(t *testing.T) {
 			t.Errorf("%q: offered %q, listed %q", words, got, want)
 		}
 	}
+	if got := completions(t, "export", "--only", "toy,regi"); !slices.Equal(got, []string{"toy,regimes"}) {
+		t.Errorf("a later study, which is exported, too: %q", got)
+	}
 	if got := completions(t, "certify", "--scheme", "full,re"); !slices.Equal(got, []string{"full,reshuffle", "full,replacement"}) {
 		t.Errorf("the second of two names: %q", got)
 	}

@@ -120,6 +120,7 @@ type parsedValue struct {
 	// a cluster get it.
 	typed string
 	words []string // that it may be, for the completion of shells; nil if it may be others
+	list  bool     // of values, separated by commas
 	read  func(string) error
 }
 
@@ -129,8 +130,11 @@ func (v *parsedValue) String() string { return v.typed }
 // Type is empty: the usage of each flag names its value.
 func (v *parsedValue) Type() string { return "" }
 
-// Set reads the value. A second use of the flag replaces the value of the first.
+// Set reads the value. A second use of the flag replaces the value of the first, or adds to a list.
 func (v *parsedValue) Set(text string) error {
+	if v.list && v.typed != "" && text != "" {
+		text = v.typed + "," + text
+	}
 	v.typed = text
 	return v.read(text)
 }
@@ -142,7 +146,7 @@ func (v *parsedValue) Set(text string) error {
 // everything. It is not pflag's list, whose values may hold quoted commas and are not looked up.
 func listOf[T any](fs *pflag.FlagSet, values *[]T, name, about string,
 	read func(string) (T, error)) {
-	fs.Var(&parsedValue{read: func(list string) error {
+	fs.Var(&parsedValue{list: true, read: func(list string) error {
 		*values = nil
 		if list == "" {
 			return nil

@@ -43,8 +43,8 @@ settings of a chain: the names they have in files, flags and columns, range and 
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case asJSON && !slices.Equal(args, []string{"settings"}):
-				return usage.Errorf("list %s --json: want list settings --json",
-					strings.Join(args, " "))
+				return usage.Errorf("%s --json: want list settings --json",
+					strings.Join(append([]string{"list"}, args...), " "))
 			case asJSON:
 				return printJSON(c.OutOrStdout(), "  ", bench.Settings())
 			case len(args) == 2 && args[0] == "studies":

@@ -45,6 +45,7 @@ obtained are replaced by built-in ones, and the figures say so.`,
 		},
 	}
 	r.register(c, selectionFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
+	exclusive(c, "dry-run check figures-only")
 	return c
 }
 
@@ -57,7 +58,7 @@ type reproduction struct {
 }
 
 // carryOut does what the flags say.
-// --dry-run goes before --check, and both before --figures-only: they change nothing.
+// Of --dry-run, --check and --figures-only at most one is given.
 func (r *reproduction) carryOut(ctx context.Context) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if r.figuresOnly && !r.missingOnly && !r.dryRun {
+	if r.figuresOnly {
 		// Expanded for their names' sake, and to compare them with what the store has.
 		studies, err := r.studies()
 		if err != nil {

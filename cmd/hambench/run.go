@@ -43,6 +43,7 @@ it judges has a verdict.`,
 	}
 	fs := c.Flags()
 	r.register(c, storeFlags+" "+datasetFlags+" "+chainFlags+" "+modeFlags)
+	exclusive(c, "dry-run check figures-only")
 	// The shared flag says quick, a profile that a file need not have: takeStudy clears it.
 	profile := fs.Lookup("profile")
 	profile.DefValue, profile.Usage = "", "`NAME` of one of the file's profiles; the file as it "+

@@ -131,6 +131,13 @@ func (f *selection) lookupProfile() (bench.Profile, error) {
 	if f.study != nil {
 		return p, f.study.Takes(p)
 	}
+	if p.Name == bench.AsItIs {
+		return p, usage.Errorf("profile %q is of studies that hambench run ran without --profile, "+
+			"which built-in ones are shown with in any: want one of %s", p.Name,
+			strings.Join(distinct.Of(bench.Profiles(), func(p bench.Profile) string {
+				return p.Name
+			}), ", "))
+	}
 	named, err := bench.LookupProfile(p.Name)
 	p.Precision, p.Splits = cmp.Or(p.Precision, named.Precision), cmp.Or(p.Splits, named.Splits)
 	return p, err

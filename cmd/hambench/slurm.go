@@ -93,6 +93,10 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
+	// What cannot be submitted leaves nothing behind; whether anything is missing is said all the
+	// same.
+	unable := slurm.Installed()
+	r.missingOnly = unable != nil && !r.dryRun
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
@@ -108,6 +112,9 @@ func (r *clusterRun) carryOut(c *cobra.Command, args []string) error {
 		fmt.Fprintf(r.stdout, "nothing is missing of %d jobs in %s; nothing was submitted; draw "+
 			"it by: hambench %s --figures-only\n", wanted, r.Store.Dir(), strings.Join(words, " "))
 		return nil
+	}
+	if r.missingOnly {
+		return unable
 	}
 	script, err := r.Write()
 	if err != nil {

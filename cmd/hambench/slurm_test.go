@@ -41,9 +41,13 @@ func TestBadInputOfSlurm(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", t.TempDir())
-	code, _, stderr := call(t, "slurm", "--only", "toy", "--out", t.TempDir())
+	out := filepath.Join(t.TempDir(), "out")
+	code, _, stderr := call(t, "slurm", "--only", "toy", "--out", out)
 	if code != exitUsage || !strings.Contains(stderr, "sbatch is not on the PATH") {
 		t.Errorf("no Slurm: exit code %d, %s", code, stderr)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("no Slurm: something is left behind")
 	}
 }
 
