@@ -87,6 +87,14 @@ func TestAPipeIsReadAndInterrupted(t *testing.T) {
 			t.Fatalf("%v: a pipe that is silent keeps the program", args)
 		}
 	}
+	// Chains of a study read their start again.
+	start := "[vary]\ndata = [\"toy\"]\n[fix]\nmodel = \"toy\"\nstart = \"./silent\"\nintegrator = \"leapfrog\"\nbatch = \"full\"\nstep = 0.1\nfriction = 5\nsamples = 5\n"
+	if err := os.WriteFile(at("start.toml"), []byte(start), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call(t, "run", at("start.toml"), "--out", at("out")); code != exitUsage || !strings.Contains(stderr, "silent: not a regular file") {
+		t.Errorf("a study that starts at a pipe: exit code %d, %q", code, stderr)
+	}
 	for _, args := range [][]string{
 		{"judge", "--reference", os.DevNull, at("draws")}, {"gate", os.DevNull, os.DevNull}, {"data", "export", "--dataset", at("device.csv"), "--noise", "1", "--to", at("to")},
 		{"run", at("device.toml"), "--out", at("out")}, {"certify", "--problem", os.DevNull}, {"sample", "--model", "toy", "--start", os.DevNull},
