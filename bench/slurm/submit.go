@@ -29,6 +29,9 @@ func Installed() error {
 // Submit submits the script of a job of that name and returns the job's number. Cancelling the
 // context does not interrupt sbatch: otherwise there might be a job that nobody knows of.
 func Submit(ctx context.Context, script, name string) (job string, err error) {
+	if err := Installed(); err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	var out, errs bytes.Buffer

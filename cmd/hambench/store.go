@@ -125,8 +125,8 @@ func mergeCommand() *cobra.Command {
 are an error that names both, when all others are merged; of two results of which
 another machine's reference judged one, the other counts. Of two manifests of one
 study and profile the newer counts: results that the other alone lists stay in the
-store, but are in no export, figure or table. Records of another
-folder that cannot be used are listed and left there; the exit code is then 1.`,
+store, but are in no export, figure or table. Records of another folder that
+cannot be used are listed and left there; the exit code is then 1.`,
 		RunE: func(_ *cobra.Command, from []string) error { return f.mergeStores(from, published) },
 	}
 	f.register(c, "out")
