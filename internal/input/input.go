@@ -44,8 +44,12 @@ func refused(path, why string) error {
 }
 
 // Await returns what a function that reads returns or, if ctx ends first, the error of ctx:
-// opening a pipe that nobody writes to cannot be stopped, and the function is then left alone.
+// opening a pipe that nobody writes to cannot be stopped, and the function is then left alone. If
+// ctx has ended before, it is called all the same: what is wrong with a file comes first.
 func Await[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	if ctx.Err() != nil {
+		return read()
+	}
 	var all T
 	var err error
 	done := make(chan struct{})

@@ -42,4 +42,7 @@ func TestAwaitEndsWithItsContext(t *testing.T) {
 	if got, err := Await(t.Context(), func() (int, error) { return 1, os.ErrClosed }); got != 1 || err != os.ErrClosed {
 		t.Errorf("%d, %v: want what the function returns", got, err)
 	}
+	if got, err := Await(ctx, func() (int, error) { return 1, os.ErrClosed }); got != 1 || err != os.ErrClosed {
+		t.Errorf("%d, %v after the context's end: want what the function returns", got, err)
+	}
 }
