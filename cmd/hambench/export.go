@@ -24,11 +24,12 @@ func exportCommand() *cobra.Command {
 		Short: "Writes the stored results, one CSV or JSON row per cell, to standard output.",
 		Long: `The cells of the profile's runs are written, and of studies that are run by name
 (hambench run) those of the profile in which they were, which a note names; a cell
-that two studies share has a row in each. friction is inf for full momentum refreshment, batch is 0 for
-the full batch and empty where only the model knows the number of rows, and ks is 0
-where observe is coupled, density, learning or path. Test scores and diagnostics follow, empty
-where a cell has none. In JSON, infinite and empty are null, and scores are in an
-object of their own. The number of cells without a result goes to standard error.`,
+that two studies share has a row in each. friction is inf for full momentum
+refreshment, batch is 0 for the full batch and empty where only the model knows
+the number of rows, and ks is 0 where observe is coupled, density, learning or
+path. Test scores and diagnostics follow, empty where a cell has none. In JSON,
+infinite and empty are null, and scores are in an object of their own. The number
+of cells without a result goes to standard error.`,
 		Example: "hambench export --only toy --format csv",
 		RunE: func(*cobra.Command, []string) error {
 			return f.export(map[string]func(io.Writer, *table.Table) error{"csv": bench.WriteCSV,
