@@ -138,7 +138,7 @@ func (r *Report) compareObservable(where string, old, now observed, o Options) {
 		r.moved(where, "order", number(old.Order), number(now.Order), why)
 		return
 	}
-	if settled(old) && settled(now) {
+	if settled(old) { // and now, too
 		a, b := float64(old.Constant), float64(now.Constant)
 		if differ(a, b, o.Constant*math.Abs(a)) {
 			why := "one of the runs has none"

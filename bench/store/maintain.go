@@ -102,9 +102,9 @@ var (
 )
 
 // Merge adds the records of some kinds, such as Shared, that other stores (Read) have and
-// this one lacks. A record that differs from the store's
-// own from the same machine is a *Conflict, which is left out, and returned when all
-// others are there; of two manifests with one key the newer counts.
+// this one lacks. A record that differs from the store's own from the same machine is a
+// *Conflict, which is left out, and returned when all others are there; of two manifests with
+// one key the newer counts.
 func (s *Store) Merge(kinds []Kind, stores ...*Store) (m Merged, err error) {
 	m.Added = make(map[Kind]int)
 	var conflicts []error

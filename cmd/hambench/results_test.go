@@ -213,7 +213,7 @@ func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
 	claims := read(t, "../../docs/results/regimes-claims.txt")
 	for _, of := range []struct{ found, says string }{
 		{"heat-law-grows: confirmed (by chains from before the freeze not decided, by those since not decided)", "grows with the step and falls with the friction, which is confirmed"},
-		{"heat-law-eta-over-c: not decided", "depends on η/C alone, so that the powers of step and friction sum to 0, is not decided on these six"},
+		{"heat-law-eta-over-c: not decided", "depends on η/C alone, so that the powers of step and friction sum to 0, is not decided on the paper's six data sets"},
 		{"random-orders-remove-heat: confirmed\n", "leave less than a quarter of the excess of independent batches, which is confirmed."},
 	} {
 		if !strings.Contains(claims, of.found) || !strings.Contains(text, of.says) {

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import zipfile
 
 import hambench
 
@@ -18,6 +19,9 @@ def test_the_wheel_in_a_fresh_environment(tmp_path):
         return subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True, **settings).stdout
 
     wheel = run(sys.executable, str(ROOT / "python" / "wheel.py"), str(tmp_path / "wheel")).strip()
+    inside = zipfile.ZipFile(wheel).namelist()  # what is linked into the program goes with its licence
+    for licence in ("go/LICENSE", "github.com/spf13/cobra/LICENSE.txt", "gonum.org/v1/gonum/LICENSE"):
+        assert any(name.endswith(f"licenses/{licence}") for name in inside), licence
     run(sys.executable, "-m", "venv", "fresh")
     folder = tmp_path / "fresh" / ("Scripts" if os.name == "nt" else "bin")
     run(str(folder / "pip"), "install", "-q", "--no-deps", "--no-index", wheel)
