@@ -166,6 +166,13 @@ func TestRegistriesAreAskedForTheParts(t *testing.T) {
 	}
 }
 
+// most is maxSteps as an int. Tests are vetted for 32 bits too, where an int does not hold
+// the constant: it goes by a variable.
+var (
+	most64 int64 = maxSteps
+	most         = int(most64)
+)
+
 func TestPaperTimes(t *testing.T) {
 	for _, tt := range []struct {
 		step float64
@@ -175,7 +182,7 @@ func TestPaperTimes(t *testing.T) {
 		{0.03, Plan{BurnIn: 333, Samples: 7, Thin: 83}},    // 83.3
 		{5, Plan{BurnIn: 2, Samples: 7, Thin: 1}},          // at least a step
 		{100, Plan{BurnIn: 1, Samples: 7, Thin: 1}},
-		{1e-300, Plan{BurnIn: maxSteps, Samples: 7, Thin: maxSteps}}, // more than an int holds
+		{1e-300, Plan{BurnIn: most, Samples: 7, Thin: most}}, // more than an int holds
 	} {
 		if got := PaperPlan(tt.step, 7); got != tt.want {
 			t.Errorf("h = %v: %+v, want %+v", tt.step, got, tt.want)
@@ -199,8 +206,8 @@ func TestBadPlansAreUsageErrors(t *testing.T) {
 		{Plan{BurnIn: 0, Samples: 0, Thin: 2}, "0 samples, 2 steps apart, after 0 steps: ", few},
 		{Plan{BurnIn: 3, Samples: 1, Thin: 0}, "1 samples, 0 steps apart, after 3 steps: ", few},
 		{Plan{BurnIn: -1, Samples: 1, Thin: 1}, "1 samples, 1 steps apart, after -1 steps: ", few},
-		{Plan{BurnIn: maxSteps - 3, Samples: 2, Thin: 1}, "", ""},
-		{Plan{BurnIn: maxSteps - 2, Samples: 2, Thin: 1},
+		{Plan{BurnIn: most - 3, Samples: 2, Thin: 1}, "", ""},
+		{Plan{BurnIn: most - 2, Samples: 2, Thin: 1},
 			"17592186044414 steps before the first of 2 samples and 1 for each: ", long},
 		{PaperPlan(1e-300, 7), "17592186044416 steps before the first of 7 samples and ", long},
 	} {
