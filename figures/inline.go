@@ -26,10 +26,12 @@ type tip struct {
 var fontStyle = regexp.MustCompile(
 	`font-family:[^;]*;font-variant:normal;font-weight:normal;font-style:normal;`)
 
-// fineNumber matches a coordinate that is finer than a tenth of a point, in the data of a path.
+// In SVG, pathData matches the data of a path, step one command of it with its numbers, and
+// number one of those.
 var (
-	pathData   = regexp.MustCompile(` d="[^"]*"`)
-	fineNumber = regexp.MustCompile(`[0-9]+\.[0-9]{2,}`)
+	pathData = regexp.MustCompile(` d="[^"]*"`)
+	step     = regexp.MustCompile(`[A-Z][^A-Z"]*`)
+	number   = regexp.MustCompile(`-?[0-9.]+(?:e-?[0-9]+)?`)
 )
 
 // Inline returns the figure as an SVG element for an HTML page, drawn as its file is. Title,
@@ -53,13 +55,7 @@ func (f *Figure) Inline() (template.HTML, error) {
 	// Fonts and the ground are the page's, in light and in dark.
 	svg = fontStyle.ReplaceAll(svg, nil)
 	svg = bytes.ReplaceAll(svg, []byte("fill:#FFFFFF"), []byte("fill:none"))
-	// A tenth of a point is less than a pixel shows, and a page has a hundred thousand numbers.
-	svg = pathData.ReplaceAllFunc(svg, func(d []byte) []byte {
-		return fineNumber.ReplaceAllFunc(d, func(number []byte) []byte {
-			x, _ := strconv.ParseFloat(string(number), 64) // which the expression matches
-			return strconv.AppendFloat(nil, math.Round(10*x)/10, 'f', -1, 64)
-		})
-	})
+	svg = pathData.ReplaceAllFunc(svg, shorten)
 	width, height := float64(l.total.X), float64(l.total.Y)
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %.5g %.5g" style="--width:%.0f" `+
@@ -75,6 +71,57 @@ func (f *Figure) Inline() (template.HTML, error) {
 	}
 	b.WriteString("</g></svg>")
 	return template.HTML(b.String()), nil
+}
+
+// shorten rounds a path's data to tenths of a point, which is less than a pixel shows, and
+// counts each step from where the pen is: a page has a hundred thousand numbers.
+func shorten(d []byte) []byte {
+	var pen, start [2]int // in tenths; where the pen is, and where its subpath began
+	return step.ReplaceAllFunc(d, func(s []byte) []byte {
+		var tenths []int
+		for _, n := range number.FindAll(s, -1) {
+			x, _ := strconv.ParseFloat(string(n), 64) // which the expression matches
+			tenths = append(tenths, int(math.Round(10*x)))
+		}
+		places := tenths // pairs of coordinates, of which the last is the step's end
+		switch {
+		case s[0] == 'Z':
+			pen = start
+			return []byte{'z'}
+		case s[0] == 'A' && len(tenths) == 7:
+			places = tenths[5:] // what is before them are radii, an angle and flags
+		case len(tenths) < 2:
+			return s // no command that draws
+		}
+		end := [2]int(places[len(places)-2:])
+		for i := range places {
+			places[i] -= pen[i%2]
+		}
+		pen = end
+		if s[0] == 'M' {
+			start = end
+		}
+		switch command := s[0] + 'a' - 'A'; {
+		case command == 'l' && places[1] == 0:
+			return inPoints('h', places[:1])
+		case command == 'l' && places[0] == 0:
+			return inPoints('v', places[1:])
+		default:
+			return inPoints(command, tenths)
+		}
+	})
+}
+
+// inPoints writes a command of a path's data and its numbers, which are tenths of a point.
+func inPoints(command byte, tenths []int) []byte {
+	out := []byte{command}
+	for i, n := range tenths {
+		if i > 0 && n >= 0 { // a sign parts numbers as well
+			out = append(out, ' ')
+		}
+		out = strconv.AppendFloat(out, float64(n)/10, 'f', -1, 64)
+	}
+	return out
 }
 
 // axisTitles says what the panels show against what, for readers who hear the page.

@@ -49,3 +49,19 @@ func TestInlineFiguresStateTheNumbersOfTheirPoints(t *testing.T) {
 		t.Error("the file has a page's titles, or lacks its caption")
 	}
 }
+
+// What is drawn stays: each step ends where it ended, to a tenth of a point.
+func TestPathsOfAPageAreShort(t *testing.T) {
+	for d, want := range map[string]string{
+		` d="M1.04,2.06L3,4.5L3,6L-1.5,6Z"`: ` d="m1 2.1l2 2.4v1.5h-4.5z"`,
+		// After Z the pen is where the subpath began, from which the next one counts.
+		` d="M5,5L6,6L7,5ZM8,7L9,8"`:                           ` d="m5 5l1 1l1-1zm3 2l1 1"`,
+		` d="M4.2,3A2.2,2.2 0 1 1 -0.2,3A2.2,2.2 0 0 0 4.2,3"`: ` d="m4.2 3a2.2 2.2 0 1 1-4.4 0a2.2 2.2 0 0 0 4.4 0"`,
+		` d="M1,1Q2,3,4,1C5,0,6,0.5,7,1e-05"`:                  ` d="m1 1q1 2 3 0c1-1 2-0.5 3-1"`,
+		` d="M1,1LNaN,2"`:                                      ` d="m1 1LNaN,2"`, // as it was
+	} {
+		if got := string(shorten([]byte(d))); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+}
