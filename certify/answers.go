@@ -227,9 +227,11 @@ type AtBudget struct {
 	Best            Number `json:"best"` // the mean squared error
 	Bias            Number `json:"bias"` // of the worst Average
 	Autocorrelation Number `json:"autocorrelation"`
-	Worst           string `json:"worst"`     // the name of the worst Average
-	Outer           Number `json:"outer"`     // outer steps that the budget pays for
-	Evaluated       int    `json:"evaluated"` // steps tried
+	Worst           string `json:"worst"` // the name of the worst Average
+	// Normal says that at the best step a variance is that of a normal process, as of Average.
+	Normal    bool   `json:"normal,omitempty"`
+	Outer     Number `json:"outer"`     // outer steps that the budget pays for
+	Evaluated int    `json:"evaluated"` // steps tried
 }
 
 // averages judges the averages at the row's steps, and looks for the best step of each
@@ -274,7 +276,7 @@ func (c *certification) averages(s *cost.Search, row *Row) error {
 		}
 		b := AtBudget{Gradients: n, Step: Number(best.Step), Best: Number(best.MSE),
 			Bias: Number(best.Bias), Autocorrelation: Number(best.Autocorrelation),
-			Worst: best.Worst, Outer: Number(outer), Evaluated: best.Evaluated}
+			Worst: best.Worst, Normal: best.Normal, Outer: Number(outer), Evaluated: best.Evaluated}
 		for _, all := range found {
 			size, _ := cost.MSE(all, outer)
 			b.MSE = append(b.MSE, Number(size))

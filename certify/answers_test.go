@@ -148,6 +148,29 @@ func TestLargestStableStepIsThatOfDirectIteration(t *testing.T) {
 	}
 }
 
+// Coordinates that no batch differs along do not change the largest stable step, however many there are: their slow modes, whose second moments
+// hardly fall, hid one that grew a little. Just above it a row of them is unstable, too.
+func TestLargestStableStepDoesNotDependOnSlowCoordinates(t *testing.T) {
+	for _, of := range []struct{ friction, by float64 }{{0.02, 0.3}, {0.2, 0.9}} {
+		for _, scheme := range []string{"replacement", "reshuffle"} {
+			var limits []float64
+			for _, d := range []int{1, 3, 8} { // 8: beyond gaussian's denseRadius
+				o := Options{Problem: manyAxes(d, of.friction, of.by, 0, 0.01), Stability: true, Steps: []float64{0.1}}
+				limits = append(limits, float64(*answersOf(t, o, "baoab", scheme).StableStep))
+			}
+			for _, h := range limits {
+				if !(math.Abs(h-limits[0]) <= 1e-4*limits[0]) {
+					t.Errorf("%s, friction %g: largest stable steps of 1, 3 and 8 coordinates %v: want the same", scheme, of.friction, limits)
+				}
+			}
+			o := Options{Problem: manyAxes(8, of.friction, of.by, 0, 0.01), Steps: []float64{limits[0] * 1.003, limits[0] * 1.002}}
+			if r := answersOf(t, o, "baoab", scheme); len(r.Radii) != 2 || !(r.Radii[1] > 1) {
+				t.Errorf("%s, friction %g: radii %v at steps just above the largest stable one", scheme, of.friction, r.Radii)
+			}
+		}
+	}
+}
+
 // plainGrowth iterates the second moments of the difference of two coupled chains.
 func plainGrowth(p *Problem, name, scheme string, h float64, inner int) float64 {
 	d := p.Dim()

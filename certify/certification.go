@@ -20,17 +20,23 @@ type solver struct {
 	// known holds the chains made so far, by their step. What they find out about a step
 	// serves all schemes.
 	known map[float64]markov.Chain
+	bytes int // of those that say how large they are
 	// solved holds the points with all of the data, which serve a row and predictions.
 	solved map[float64]markov.Point
 }
 
 // newSolver returns a solver that has found nothing yet.
 func newSolver(o *Options, e markov.Engine, m integrators.Integrator) *solver {
-	return &solver{e, o, m, make(map[float64]markov.Chain), make(map[float64]markov.Point)}
+	return &solver{Engine: e, options: o, method: m, known: make(map[float64]markov.Chain),
+		solved: make(map[float64]markov.Point)}
 }
 
+// mostKept bounds the bytes of the chains that a solver keeps. Of many batches in many dimensions
+// one may take that much, and taking it apart anew is little beside solving for its law.
+const mostKept = 256 << 20
+
 // prepared returns the integrator at a step, taken apart by the engine, and keeps it if the step
-// may be asked for again. An error says that the integrator does not fit the problem or that
+// may be asked for again and there is room. An error says that the integrator does not fit the problem or that
 // another process failed.
 func (s *solver) prepared(h float64, keep bool) (markov.Chain, error) {
 	if c := s.known[h]; c != nil {
@@ -41,10 +47,17 @@ func (s *solver) prepared(h float64, keep bool) (markov.Chain, error) {
 		return nil, err
 	}
 	c, err := s.Prepare(in)
-	if err == nil && keep {
-		s.known[h] = c
+	if err != nil || !keep {
+		return c, err
 	}
-	return c, err
+	size := 0
+	if sized, ok := c.(interface{ Bytes() int }); ok {
+		size = sized.Bytes()
+	}
+	if s.bytes+size <= mostKept {
+		s.known[h], s.bytes = c, s.bytes+size
+	}
+	return c, nil
 }
 
 // integrator makes an integrator for the problem at step h. What it adapts in the course of a
@@ -171,7 +184,7 @@ func (c *certification) judges(observable int) bool {
 func (c *certification) pace() markov.Pace {
 	p := c.judged.Pace()
 	if c.asked.method.PositionOnly {
-		p.Fast, p.Slow, p.Damping = p.Fast*p.Fast, p.Slow*p.Slow, math.Inf(1)
+		p.Fast, p.Slow, p.Damping = p.High*p.High, p.Low*p.Low, math.Inf(1)
 		p.Settled = p.Fast
 	}
 	// If an auxiliary variable remembers m steps, m steps together, and not one, must be short

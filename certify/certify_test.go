@@ -496,6 +496,50 @@ func TestWhatIsNotAffineIsRefused(t *testing.T) {
 	if _, err := Run(context.Background(), Options{Problem: gaussianBuiltin(), Integrators: []integrators.Integrator{m}}); err == nil {
 		t.Error("a step that is not affine was taken")
 	}
+	// The batch is named as a problem's own errors name it.
+	clipped := faulty(t, "leapfrog", func(s integrators.Stepper, _ integrators.Params) integrators.Stepper { return clipping{s} })
+	_, err := Run(context.Background(), Options{Problem: manyAxes(1, 1, 0.9, 0, 1), Integrators: []integrators.Integrator{clipped}})
+	if err == nil || !strings.Contains(err.Error(), "batch 1: ") {
+		t.Errorf("%v: want the first batch named, whose gradients are clipped", err)
+	}
+}
+
+// clipping is a stepper that is not affine where the gradient is steep.
+type clipping struct{ integrators.Stepper }
+
+func (c clipping) Step(z *integrators.State, f integrators.Force, n integrators.Noise) {
+	c.Stepper.Step(z, f, n)
+	if a, ok := f.(*integrators.Affine); ok && math.Abs(a.Precision[0]) > 1.5 {
+		z.R[0] += 1e-6 * math.Sin(z.Theta[0])
+	}
+}
+
+// The friction, which sgld ignores, has no part in how its orders are decided.
+func TestOrdersWithoutMomentumDoNotDependOnFriction(t *testing.T) {
+	for _, friction := range []float64{1e-5, 1, 1e4} {
+		p := manyAxes(2, friction, 0.3, 1, 2)
+		rows, err := Run(context.Background(), Options{Problem: p, Integrators: []integrators.Integrator{methodOf(t, "sgld")}, Schemes: []minibatch.Scheme{schemeOf(t, "full"), schemeOf(t, "replacement")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if mean, cov := r.Observables[0].Verdict, r.Observables[1]; mean != Exact || cov.Verdict != Confirmed || cov.Order != 1 {
+				t.Errorf("friction %g, %s: the mean is %s, the covariance %s of order %v: want exact, and confirmed of order 1", friction, r.Scheme, mean, cov.Verdict, cov.Order)
+			}
+		}
+	}
+}
+
+// A scheme that nobody named and whose batches are too many is left out; one that was named is refused before any work.
+func TestSchemesOfTooManyBatches(t *testing.T) {
+	o := Options{Problem: identityBatches(1, 4097), Integrators: []integrators.Integrator{methodOf(t, "leapfrog")}, Steps: []float64{0.1}}
+	if err := o.Check(); err != nil {
+		t.Errorf("no scheme named: %v", err)
+	}
+	o.Schemes = []minibatch.Scheme{schemeOf(t, "cyclic")}
+	if err := o.Check(); err == nil || !strings.Contains(err.Error(), `scheme "cyclic" with K = 4097 batches: exact orders need K at most 4096`) {
+		t.Errorf("cyclic: %v", err)
+	}
 }
 
 // rounded is a stepper whose positions and momenta have the digits of float32.

@@ -135,7 +135,7 @@ func (s *Sampler) Batches() int { return s.hello.Batches }
 
 // Integrator describes the sampler as an integrator, to be certified like any other.
 // It has no parameters of its own, and no mass. Its kernel takes as many batches as its answer
-// to hello says, which is the N_l of its rows, whatever the options ask for.
+// to hello says; where that is more than one, Options.Inner has to be the same number.
 func (s *Sampler) Integrator() integrators.Integrator {
 	g := s.hello
 	m := integrators.Integrator{

@@ -83,6 +83,10 @@ func TestAnExternalSamplerHasTheErrorsOfOurOwn(t *testing.T) {
 					compareErrors(t, r, own[i])
 				}
 			}
+			_, err = Run(context.Background(), Options{Problem: gaussianBuiltin(), Integrators: []integrators.Integrator{s.Integrator()}, Inner: tt.inner + 1})
+			if tt.inner > 1 && (err == nil || !strings.Contains(err.Error(), "takes 2 batches a step, and N_l = 3 is asked for")) {
+				t.Errorf("N_l = %d: %v", tt.inner+1, err)
+			}
 			calls, taken := s.Calls()
 			if calls == 0 || taken < 5*calls {
 				t.Errorf("%d steps in %d calls: want few, large calls", taken, calls)

@@ -149,7 +149,7 @@ func (r *Row) restoreInfinities() {
 		b := &r.Budgets[i]
 		infinite(&b.Best, !math.IsNaN(float64(b.Step)))
 		for i := range min(len(b.MSE), len(known)) {
-			infinite(&b.MSE[i], known[i])
+			infinite(&b.MSE[i], known[i] && !(b.Outer < 1)) // NaN of less than one outer step
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestInfinitiesOfARowComeBack(t *testing.T) {
 		Answers: Answers{
 			StableStep: &inf,
 			Averages:   []Average{{Bias: []Number{1, nan}, Variance: []Number{inf, nan}}},
-			Budgets:    []AtBudget{{Best: inf, Step: 1, MSE: []Number{inf, nan}}, {Best: nan, Step: nan, MSE: []Number{2, nan}}},
+			Budgets:    []AtBudget{{Best: inf, Step: 1, MSE: []Number{inf, nan}, Outer: 10}, {Best: nan, Step: nan, MSE: []Number{2, nan}, Outer: 10}, {Best: nan, Step: nan, MSE: []Number{nan, nan}, Outer: 0.5}},
 		},
 	}
 	text, err := json.Marshal(row)
@@ -39,7 +39,7 @@ func TestInfinitiesOfARowComeBack(t *testing.T) {
 	}
 	for name, v := range map[string]Number{
 		"order": o.Order, "error": o.Errors[1], "variance": a.Variance[1],
-		"mse": b[0].MSE[1], "best": b[1].Best, "mse of the second": b[1].MSE[1],
+		"mse": b[0].MSE[1], "best": b[1].Best, "mse of the second": b[1].MSE[1], "mse of less than an outer step": b[2].MSE[0],
 	} {
 		if v == v {
 			t.Errorf("%s is %v: want NaN", name, v)

@@ -171,6 +171,10 @@ func (o *Options) complete() (markov.Engine, error) {
 		if err != nil {
 			return nil, err
 		}
+		if n := probe.BatchesTaken(in.Kernel); n > 1 && n != o.Inner {
+			return nil, usage.Errorf("integrator %q takes %d batches a step, and N_l = %d is asked "+
+				"for: want N_l = %d", m.Name, n, o.Inner, n)
+		}
 	}
 	return e, nil
 }
@@ -213,7 +217,7 @@ func (o *Options) engine() (markov.Engine, error) {
 		exact := slices.DeleteFunc(slices.Clone(o.Schemes), func(s minibatch.Scheme) bool {
 			return o.Problem.TakesScheme(s) != nil
 		})
-		if err := p.CheckMemory(exact); err != nil {
+		if err := p.CheckMemory(exact, o.maps()); err != nil {
 			return nil, usage.Errorf("problem %q: %w", o.Problem.Name, err)
 		}
 		g, err := gaussian.New(p)
@@ -233,6 +237,20 @@ func (o *Options) engine() (markov.Engine, error) {
 		return spectral.NewCrossing(o.Problem.valleys, o.Problem.Friction)
 	}
 	return spectral.New(o.Problem.scalar, o.Problem.Friction, o.estimation())
+}
+
+// maps is the largest number of maps that a chain of the integrators is made of. What keeps one
+// from being made is found later.
+func (o *Options) maps() float64 {
+	k := float64(o.Problem.Batches())
+	most := k
+	for _, m := range o.Integrators {
+		if in, err := o.integrator(m, o.Steps[0]); err == nil {
+			mixed, _ := probe.Mixture(in.Kernel)
+			most = max(most, float64(len(mixed))*math.Pow(k, float64(probe.BatchesTaken(in.Kernel))))
+		}
+	}
+	return most
 }
 
 // checkSteps refuses steps of which no error can be found, and equal ones.
@@ -361,8 +379,17 @@ func fewOfStatedLaw(m integrators.Integrator, friction float64) bool {
 
 // TakesScheme returns what keeps a scheme from exact orders on the problem, or nil.
 func (p *Problem) TakesScheme(m minibatch.Scheme) error {
-	if err := markov.Check(m, p.Batches()); err != nil || p.Kind != Crossing {
+	k := p.Batches()
+	if err := markov.Check(m, k); err != nil {
 		return err
+	}
+	// Kernels are probed under every batch.
+	if k > probe.MaxLists && !m.Whole() {
+		return usage.Errorf("scheme %q with K = %d batches: exact orders need K at most %d",
+			m.Name, k, probe.MaxLists)
+	}
+	if p.Kind != Crossing {
+		return nil
 	}
 	return usage.Errorf("scheme %q on problem %q: two positions in a potential that is not "+
 		"quadratic have no exact errors", m.Name, p.Name)

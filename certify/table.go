@@ -281,7 +281,7 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 			}
 			at := lines[len(lines)-1]
 			copy(at[ofBudget:], []string{fmt.Sprintf("%g", b.Gradients), format("%.4g", b.Step),
-				format("%.3g", b.Best) + r.approximate(), format("%.2g", b.Bias),
+				format("%.3g", b.Best) + b.approximate(), format("%.2g", b.Bias),
 				format("%.3g", b.Autocorrelation), b.Worst})
 		}
 	}
@@ -290,10 +290,10 @@ func WriteAnswers(w io.Writer, rows []Row) error {
 	return table.Write(w, header, lines, minor...)
 }
 
-// approximate marks errors by the variance of a normal process that the chain is not, which is no
-// bound; it is empty for others.
-func (r Row) approximate() string {
-	if slices.ContainsFunc(r.Averages, func(a Average) bool { return a.Normal }) {
+// approximate marks an error by the variance of a normal process that the chain is not, which is
+// no bound; it is empty for others.
+func (b AtBudget) approximate() string {
+	if b.Normal {
 		return " (normal)"
 	}
 	return ""

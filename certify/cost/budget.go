@@ -3,6 +3,7 @@ package cost
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"hambench/certify/probe"
 	"hambench/chain/minibatch"
@@ -53,6 +54,7 @@ type Best struct {
 	Step, MSE             float64
 	Bias, Autocorrelation float64 // of the worst average
 	Worst                 string  // its name
+	Normal                bool    // an average's spread is that of a normal process: see Accuracy
 	Evaluated             int     // steps at which averages were judged
 }
 
@@ -124,6 +126,11 @@ func (s *Search) Best(outer float64) (Best, error) {
 	}
 	out.Step, out.MSE, out.Worst = step(at), least, worst.Name
 	out.Bias, _, out.Autocorrelation = worst.Summary()
+	if failed == nil {
+		var all []Accuracy // which the search has kept
+		all, failed = s.Accuracies(step(at), false)
+		out.Normal = slices.ContainsFunc(all, func(w Accuracy) bool { return w.Normal })
+	}
 	return out, failed
 }
 

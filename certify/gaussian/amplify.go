@@ -87,6 +87,7 @@ func (g *Engine) measured() markov.Pace {
 	slowest, _ := Frequencies(g.mean, g.frame.root)
 	damping := g.problem.Friction * slices.Min(squares)
 	out := markov.Pace{
+		Low:     slowest,
 		Slow:    min(slowest, damping),
 		Damping: damping,
 		Fast:    g.problem.Friction * slices.Max(squares),
@@ -108,7 +109,7 @@ func (g *Engine) measured() markov.Pace {
 	spread.Scale(1/(k*k), spread)
 	_, high := Frequencies(integrators.NewAffine(spread.RawMatrix().Data, nil), g.frame.root)
 	fastest = max(fastest, high)
-	out.Fast = max(out.Fast, fastest)
+	out.High, out.Fast = fastest, max(out.Fast, fastest)
 	// What batches add in a step is of the size of a squared frequency or, per coordinate, of the
 	// gradient's variance in the frame; see markov.Pace.Settled.
 	heat := fastest * fastest

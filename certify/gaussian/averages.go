@@ -143,13 +143,13 @@ func (p *Chain) Accuracies(ctx context.Context, m minibatch.Scheme,
 // squares judges the averages of squares along the principal axes, over their deviation √2
 // under the target. law is where periods end, beyond the average over outer steps less the
 // target's law, theta the asymptotic covariances of averages of θ. A quick answer takes the
-// chain for a normal process.
+// chain for a normal process of one map, which it is with all of the data in every step.
 func (p *Chain) squares(cycle *markov.Period, means *affineMap, law, beyond []float64,
 	theta *mat.SymDense, quick bool) cost.Accuracy {
 	n, axes := p.n, p.engine.frame.axes(mostAxes)
 	// Squares are judged one by one: diagonal matrices.
 	w := cost.Accuracy{Name: "theta^2", Bias: mat.NewSymDense(len(axes), nil),
-		Normal: quick && p.random(cycle)}
+		Normal: quick && len(p.kernels) > 1}
 	var forms [][]float64
 	// An observable is a quadratic form on (x, 1), and its expectation linear in second moments.
 	for k, a := range axes {

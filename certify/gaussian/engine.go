@@ -24,19 +24,22 @@ type Problem struct {
 	By       probe.Estimation
 }
 
-// CheckMemory refuses laws that would not fit, before memory is asked for: the maps of every
-// batch and of the bounds, the directions of markov.SolveLinear, the powers of its preconditioner,
-// and what the schemes hold.
-func (p Problem) CheckMemory(schemes []minibatch.Scheme) error {
+// mapSize is the number of matrices in an affineMap.
+const mapSize = 3
+
+// CheckMemory refuses laws that would not fit, before memory is asked for: the chain's maps and
+// those of its bounds, the directions of markov.SolveLinear, the powers of its preconditioner,
+// and what the schemes hold. maps is how many of the first there are: of every batch or list of
+// batches, and of every step that a kernel mixes.
+func (p Problem) CheckMemory(schemes []minibatch.Scheme, maps float64) error {
 	const (
-		mapSize             = 3
 		powersAndDirections = mapSize*steinPowers + 2*markov.KrylovSize
 	)
 	d, k := float64(len(p.Batches[0].Shift)), len(p.Batches)
 	vectors := float64(2 + p.By.Variables(k)) // of d numbers
 	for _, s := range schemes {
 		// The maps of the batches and of the refreshment, for the chain and for unit noise.
-		matrices := powersAndDirections + 2*mapSize*float64(k+1)
+		matrices := powersAndDirections + 2*mapSize*(maps+1)
 		if _, ok := s.Visits.(minibatch.Permutation); ok {
 			matrices += float64(markov.Layers(k))
 		}
@@ -180,7 +183,7 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 				err = frame.checkMoved(in, original[i], f)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: batch %d: %w", in.Integrator.Name, i, err)
+				return nil, fmt.Errorf("%s: %s: %w", in.Integrator.Name, p.batchesOf(i), err)
 			}
 			// A step may reckon with the mean of the batch itself, which is not at the origin.
 			for _, f := range probe.Members(f) {
@@ -197,11 +200,22 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	return p, nil
 }
 
+// batchesOf names what a kernel takes under the i-th list of batches, counted from 1.
+func (e *moments) batchesOf(i int) string {
+	if e.each > 1 {
+		return fmt.Sprintf("list %d of %d batches", i+1, e.each)
+	}
+	return fmt.Sprintf("batch %d", i+1)
+}
+
 // Chain is an integrator at one step size, as affine maps in the frame.
 type Chain struct {
 	engine *Engine
 	moments
 }
+
+// Bytes is the size of the chain's maps.
+func (p *Chain) Bytes() int { return 8 * mapSize * len(p.kernels) * p.n * p.n }
 
 // Solve returns the errors of the stationary law under a scheme.
 func (p *Chain) Solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (markov.Point,

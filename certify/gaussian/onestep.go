@@ -90,7 +90,7 @@ func (e stepEngine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 
 // outerStep is the affine map of the kernels under all data and of the refreshment.
 func (e *moments) outerStep() *affineMap {
-	parts := slices.Repeat(e.kernels, e.inner)
+	parts := slices.Repeat(e.kernels, e.inner/e.each)
 	if e.refresh != nil {
 		parts = append(parts, e.refresh)
 	}

@@ -34,6 +34,7 @@ type Engine interface {
 // Pace says how fast a problem's dynamics are, per unit of time.
 type Pace struct {
 	Fast, Slow float64 // the fastest and the slowest rate, a frequency or the friction
+	High, Low  float64 // the highest and the lowest frequency alone
 	Damping    float64 // the slowest rate of friction; +Inf without a momentum
 	Largest    float64 // step at which an order is decided, over the fastest rate's time
 	// Settled is the fastest rate of an expansion in the step: below its time the powers of the

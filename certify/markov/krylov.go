@@ -36,7 +36,8 @@ func SolveLinear(ctx context.Context, apply, solve Linear, b []float64,
 	if size == 0 {
 		return x, 0
 	}
-	best, last := x, math.Inf(1)
+	// Where b is not finite nothing is better than 0.
+	best, residual, last := x, size, math.Inf(1)
 	for range restarts {
 		r := floats.SubTo(make([]float64, len(b)), b, apply(x))
 		left := floats.Norm(r, 2)

@@ -37,6 +37,9 @@ func TestSolveLinearSolvesAndGivesUp(t *testing.T) {
 	if off := floats.Distance(got, want, math.Inf(1)); left > 1e-12*floats.Norm(b, 2) || !(off <= 1e-10) { // condition about 1e3
 		t.Errorf("off by %v, residual %v", off, left)
 	}
+	if _, left := SolveLinear(context.Background(), apply, solve, []float64{0: 1, 1: math.NaN(), n - 1: 0}, ResidualGoal); left == left {
+		t.Errorf("a right-hand side that is not a number is solved, with residual %v", left)
+	}
 	same := func(x []float64) []float64 { return append([]float64(nil), x...) }
 	zero := func(x []float64) []float64 { return make([]float64, len(x)) }
 	if _, left := SolveLinear(context.Background(), zero, same, want, ResidualGoal); left < floats.Norm(want, 2)/2 {

@@ -60,26 +60,64 @@ func SpectralRadius(change *mat.Dense) (radius, slack float64) {
 	}
 	above := math.Inf(-1)
 	for _, v := range values {
-		above = max(above, 2*real(v)+real(v)*real(v)+imag(v)*imag(v)) // |1 + v|² − 1
+		above = max(above, beyondOne(v))
 	}
 	n, _ := change.Dims()
 	return math.Sqrt(max(0, 1+above)), 16 * Epsilon * float64(n+1) * (1 + mat.Norm(change, 2))
+}
+
+// beyondOne is |1 + v|² − 1, without loss where v is small.
+func beyondOne(v complex128) float64 {
+	return 2*real(v) + real(v)*real(v) + imag(v)*imag(v)
 }
 
 // Eigenvalues are those of a square matrix, if they are found. Where the QR iteration
 // does not converge on a matrix of fewer than 49 rows, gonum panics (its Dhseqr hands
 // on too short a slice); the transpose has the same eigenvalues, and mostly converges.
 func Eigenvalues(m *mat.Dense) (values []complex128, ok bool) {
-	try := func(m mat.Matrix) (ok bool) {
-		defer func() { _ = recover() }()
-		var eig mat.Eigen
-		if ok = eig.Factorize(m, mat.EigenNone); ok {
-			values = eig.Values(nil)
-		}
-		return ok
+	if values, _, ok = eigen(m, mat.EigenNone); !ok {
+		values, _, ok = eigen(m.T(), mat.EigenNone)
 	}
-	ok = try(m) || try(m.T())
 	return values, ok
+}
+
+// eigen factorizes a matrix, if that can be done.
+func eigen(m mat.Matrix, kind mat.EigenKind) (values []complex128, vectors *mat.CDense, ok bool) {
+	defer func() { _ = recover() }() // as Eigenvalues says
+	var eig mat.Eigen
+	if !eig.Factorize(m, kind) {
+		return nil, nil, false
+	}
+	values = eig.Values(nil)
+	if kind&mat.EigenRight != 0 {
+		vectors = new(mat.CDense)
+		eig.VectorsTo(vectors)
+	}
+	return values, vectors, true
+}
+
+// outermost is the eigenvalue v of a square matrix with the largest |1 + v| and, if it is found,
+// its vector, of length 1.
+func outermost(m *mat.Dense) (value complex128, vector []complex128, ok bool) {
+	values, vectors, ok := eigen(m, mat.EigenRight)
+	if !ok {
+		if values, ok = Eigenvalues(m); !ok {
+			return 0, nil, false
+		}
+	}
+	at := 0
+	for i, v := range values {
+		if beyondOne(v) > beyondOne(values[at]) {
+			at = i
+		}
+	}
+	if vectors == nil {
+		return values[at], nil, true
+	}
+	for i := range values {
+		vector = append(vector, vectors.At(i, at))
+	}
+	return values[at], vector, true
 }
 
 // Largest is the largest absolute element.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"math/cmplx"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/combin"
 
 	"hambench/chain/minibatch"
@@ -128,26 +130,54 @@ func (p *Period) Occupation(truth, delta []float64) []float64 {
 	return sum
 }
 
-// Growth estimates the spectral radius of a period on laws of mass 0, from how
-// one grows.
-func (p *Period) Growth(law []float64) float64 {
-	// After the first periods the fastest mode is all that is left of the law. Its mean growth is
-	// taken over as many again, since a complex pair of modes grows by turns.
-	const warm, steps = 50, 50
-	total := 0.0
-	for s := range warm + steps {
-		law[p.Mass] = 0
-		law = p.Advance(law, nil)
-		size := floats.Norm(law, 2)
-		if !(size > 0) || math.IsInf(size, 0) {
-			return math.Inf(1)
+// Growth returns the spectral radius of a period on laws of mass 0, as far as a law has parts
+// in its eigenvectors: Arnoldi's method, restarted from the vector of the largest eigenvalue
+// until what is left of its equation does not change the side of 1 on which that is.
+// The law is overwritten. +Inf says that numbers overflow, NaN that eigenvalues are not found.
+func (p *Period) Growth(law []float64) (radius float64) {
+	const size, starts = 60, 8
+	law[p.Mass] = 0
+	for range starts {
+		var basis [][]float64
+		h := mat.NewDense(size+1, size, nil) // the change of a period, in the basis
+		left := floats.Norm(law, 2)
+		for left > Epsilon && len(basis) < size && len(basis) < len(law)-1 {
+			floats.Scale(1/left, law)
+			basis = append(basis, law)
+			j := len(basis) - 1
+			law = p.Excess(law)
+			if !Finite(law) {
+				return math.Inf(1)
+			}
+			for range 2 { // the second time for accuracy
+				for i, v := range basis {
+					c := floats.Dot(law, v)
+					floats.AddScaled(law, -c, v)
+					h.Set(i, j, h.At(i, j)+c)
+				}
+			}
+			left = floats.Norm(law, 2)
+			h.Set(j+1, j, left)
 		}
-		floats.Scale(1/size, law)
-		if s >= warm {
-			total += math.Log(size)
+		m := len(basis)
+		if m == 0 {
+			return radius
+		}
+		value, vector, ok := outermost(mat.DenseCopyOf(h.Slice(0, m, 0, m)))
+		if !ok {
+			return math.NaN()
+		}
+		beyond := beyondOne(value)
+		radius = math.Sqrt(max(0, 1+beyond))
+		if vector == nil || left*cmplx.Abs(vector[m-1]) <= 1e-3*math.Abs(beyond) {
+			break
+		}
+		law = make([]float64, len(law))
+		for i, v := range basis {
+			floats.AddScaled(law, real(vector[i]), v)
 		}
 	}
-	return math.Exp(total / steps)
+	return radius
 }
 
 // visitor is shown laws at the ends of outer steps: their weights over one

@@ -132,8 +132,10 @@ func (e *Crossing) Pace() markov.Pace {
 		}
 	}
 	// Across the valley the curvature is sa² + γ = γ cosh² t.
-	fast := max(math.Sqrt(e.mean.Precision)*math.Cosh(out), e.friction)
-	return markov.Pace{Fast: fast, Slow: min(math.Sqrt(e.mean.Precision), e.friction),
+	low := math.Sqrt(e.mean.Precision)
+	high := low * math.Cosh(out)
+	fast := max(high, e.friction)
+	return markov.Pace{Fast: fast, Slow: min(low, e.friction), High: high, Low: low,
 		Damping: e.friction, Largest: 0.5, Settled: fast}
 }
 

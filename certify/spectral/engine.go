@@ -216,8 +216,9 @@ func (e *Engine) pace(friction float64) markov.Pace {
 		}
 	}
 	typical := target.expect(e.mean.curvature)
-	fast, k := max(math.Sqrt(most), friction), float64(len(e.mean))
-	return markov.Pace{Fast: fast, Slow: min(math.Sqrt(typical), friction), Damping: friction,
+	high, low, k := math.Sqrt(most), math.Sqrt(typical), float64(len(e.mean))
+	fast := max(high, friction)
+	return markov.Pace{Fast: fast, Slow: min(low, friction), High: high, Low: low, Damping: friction,
 		Largest: 0.5, Settled: max(fast, k*max(most, e.variance)/friction)}
 }
 
