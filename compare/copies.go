@@ -176,8 +176,8 @@ func (s Side) places() (most float64) {
 	return most
 }
 
-// copiedFrom returns the chain of draws with the most draws that the reference holds, too, at
-// whatever place; -1 if they are no more than chance makes.
+// copiedFrom returns the chain of draws of which the largest share is held by the reference, too,
+// at whatever place; -1 if no chain holds more of them than chance makes.
 func copiedFrom(own, ref Side) int {
 	byChance, of := ref.again()
 	held := make(map[uint64]bool)
@@ -189,9 +189,11 @@ func copiedFrom(own, ref Side) int {
 			common[c]++
 		}
 	})
-	most := slices.Index(common, slices.Max(common))
-	if common[most] > max(copiedShare, beyondChance*(byChance+1)/of)*moves[most] {
-		return most
+	most, largest := -1, max(copiedShare, beyondChance*(byChance+1)/of)
+	for c, n := range common {
+		if n > largest*moves[c] {
+			most, largest = c, n/moves[c]
+		}
 	}
-	return -1
+	return most
 }

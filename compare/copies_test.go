@@ -169,6 +169,7 @@ func TestDrawsOfTheReferencesOwnAreNamed(t *testing.T) {
 		"its end":                {side(a), side(b, a[100:]), "chain 2"},
 		"its draws, shuffled":    {side(a, b), side(c, shuffled(rng, a)), "chain 2"},
 		"rounded draws":          {side(thousandths(a), thousandths(b)), side(thousandths(c)), ""},
+		"the larger share":       {side(a), side(append(column(940, normal), a[:60]...), append(column(40, normal), a[100:140]...)), "chain 2"},
 		"few values, of a side":  {side(turns(), turns()), side(column(400_000, normal)), ""},
 		"few values, of another": {side(column(400_000, normal)), side(turns(), turns()), ""},
 	} {

@@ -76,6 +76,11 @@ func averageOf(x, scratch []float64, chains []int, least int) average {
 	d, sums := scratch[:len(x)], scratch[len(x):]
 	n := float64(len(x))
 	a := average{mean: floats.Sum(x) / n, size: n}
+	// A constant score has the size of all its values. Its mean, which is rounded, may be another
+	// number, from which all values differ as if each told of the next.
+	if slices.Min(x) == slices.Max(x) {
+		return average{mean: x[0], size: n, freedom: n}
+	}
 	for i, v := range x {
 		d[i] = v - a.mean
 	}
@@ -94,7 +99,7 @@ func averageOf(x, scratch []float64, chains []int, least int) average {
 	}
 	time, lag := 0.5, 0
 	longest := slices.Max(chains) - 1
-	for more := variance > 0; more; { // a constant score has the size of all its values
+	for more := variance > 0; more; { // 0 of values so near each other that squares underflow
 		for lag < longest && (lag < least || float64(lag) < window*time) {
 			lag++
 			time += correlation(lag)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+	"slices"
 )
 
 // The skewness of a difference of two means of exponential draws, by 20 000 such differences.
@@ -50,6 +51,18 @@ func TestAWindowIsAtLeastAsLongAsAsked(t *testing.T) {
 		want := max(least, window/2)
 		if a.lag < want || a.lag > want+3 || a.freedom != 4000/float64(2*a.lag+1) {
 			t.Errorf("at least %d: lag %d, freedom %g", least, a.lag, a.freedom)
+		}
+	}
+}
+
+// A score of one value has the size of all its values, also where its mean rounds to another number.
+func TestAConstantScoreHasAllItsValues(t *testing.T) {
+	for _, v := range []float64{0.1, 1. / 3, -0.7, 0, 1e300} {
+		for _, n := range []int{40, 600, 999} {
+			x := slices.Repeat([]float64{v}, 2*n)
+			if a := averageOf(x, make([]float64, 4*n), []int{n, n}, 0); a.mean != v || a.size != float64(2*n) || a.freedom != float64(2*n) {
+				t.Errorf("%d times %v: mean %v, size %v, freedom %v", 2*n, v, a.mean, a.size, a.freedom)
+			}
 		}
 	}
 }

@@ -131,7 +131,7 @@ func rHat(parts [][]float64) float64 {
 // end and add one autocorrelation behind it: from 50 draws a chain on they differ by a
 // few per cent, of slow chains by a fifth; of fewer than ten they have up to ten times as
 // many. For antithetic chains it may exceed the number of draws N, up to N log₁₀ N.
-// Constant chains have N.
+// Chains without variance have N.
 func EffectiveSampleSize(chains [][]float64) float64 { return essOfHalves(halves(chains)) }
 
 // essOfHalves is the effective sample size of chains that have been cut in halves.

@@ -25,7 +25,7 @@ type Scales struct {
 const spreadBatches = 64
 
 // ScalesAt measures the scales of a target at a position, a draw of its posterior. It leaves the
-// target in another arrangement of its rows, and takes about 14 gradients of all data. ok is
+// target's rows in their own order, and takes about 14 gradients of all data. ok is
 // false if the numbers are not finite and positive, or if there is a single row.
 func ScalesAt(t models.Target, theta []float64) (s Scales, ok bool) {
 	n, rng := t.Rows(), rand.New(rand.NewPCG(stableKey, 1))

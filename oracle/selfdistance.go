@@ -35,7 +35,8 @@ func (r *Reference) SelfDistance() Band {
 // than a chain has it is that of blocks of n consecutive draws of one chain, to the
 // others: its mean and its scatter, autocorrelation included. A Kolmogorov distance
 // between samples of n and m falls with √(1/n + 1/m), so for more draws that of two
-// chains, √(2/m), is scaled by √((1 + m/n)/2).
+// chains, √(2/m), is scaled by √((1 + m/n)/2). Its SD stays that of a chain's length, above
+// what so many draws would have.
 func (r *Reference) SelfDistanceOf(n int) Band {
 	if n >= r.length() {
 		b := r.SelfDistance().scaled(math.Sqrt((1 + float64(r.length())/float64(n)) / 2))

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"hambench/bench"
+	"hambench/bench/table"
 )
 
 // verdictOf decides one claim.
@@ -377,6 +379,25 @@ func TestDataSetsAreTheReplicates(t *testing.T) {
 		if f := verdictOf(t, id, in); f.Verdict != NotDecided || !strings.Contains(f.Summary, "3 data sets: want 4 or more") {
 			t.Errorf("%s on three data sets: %s (%s)", id, f.Verdict, f.Summary)
 		}
+	}
+}
+
+// While chains of a batch size are still to be run, that all converge is not known of it.
+func TestAllConvergeWaitsForEveryBatchSize(t *testing.T) {
+	c := Claims()[slices.IndexFunc(Claims(), func(c Claim) bool { return c.ID == "all-converge" })]
+	rows := inventedTruth().rows(t, c)
+	if f := Decide([]Claim{c}, rows)[0].Finding; f.Verdict != Confirmed {
+		t.Fatalf("%s: %s, want confirmed, or the test sees nothing", f.Verdict, f.Summary)
+	}
+	small := func(r table.Row) bool { return r.Text("study") == "methods" && r.Number("batch") == 8 }
+	dropped := rows.Filter(small).Len()
+	rows = rows.Filter(func(r table.Row) bool { return !small(r) })
+	for range dropped {
+		rows.Add(nil, map[string]any{"record": bench.CellRecord, "study": "methods", "missing": true})
+	}
+	f := Decide([]Claim{c}, rows)[0].Finding
+	if f.Verdict != NotDecided || !strings.Contains(f.Summary, fmt.Sprintf("; %d cells are still to be run", dropped)) || dropped == 0 {
+		t.Errorf("without the %d cells of B = 8: %s (%s)", dropped, f.Verdict, f.Summary)
 	}
 }
 

@@ -234,15 +234,19 @@ func (x *evaluation) exact() bool {
 	return x.selected.Rows()[0].Text("record") != bench.CellRecord
 }
 
-// finish adds what was left out to the finding of a case: the counts of chains that
-// diverged to its numbers, the chains that do not count to its detail. While cells that the case
-// selects have no result nothing is decided: long jobs run first, so that those that are there are
-// no fair sample of all.
-func (x *evaluation) finish(f Finding) Finding {
+// whole takes the verdict back while cells that the case selects have no result: long jobs run
+// first, so that those that are there are no fair sample of all.
+func (x *evaluation) whole(f *Finding) {
 	if x.missing > 0 && (f.Verdict == Confirmed || f.Verdict == Refuted) {
 		f.Verdict = NotDecided
 		f.Summary += fmt.Sprintf("; %d cells are still to be run", x.missing)
 	}
+}
+
+// finish adds what was left out to the finding of a case: the counts of chains that
+// diverged to its numbers, the chains that do not count to its detail.
+func (x *evaluation) finish(f Finding) Finding {
+	x.whole(&f)
 	away := x.leftThePosterior()
 	if away > 0 && (f.Verdict == Confirmed || f.Verdict == Refuted) {
 		f.Verdict = NotDecided
@@ -353,11 +357,7 @@ func (x *evaluation) study() string {
 // has no stationary law at that step, and the orders of such a chain may still be known.
 func (x *evaluation) rows(where map[string][]any) *table.Table {
 	judged := x.Of == bench.RightColumn || x.ofDistance() == 1
-	unrun := bench.Selected
-	if x.users() { // who may select by what a chain yields, which is not known of these cells
-		unrun = bench.Unrun
-	}
-	x.missing += unrun(x.all.Where("missing", true), where).Len()
+	x.missing += bench.Unrun(x.all.Where("missing", true), where).Len()
 	found := bench.Selected(x.all, where).Filter(func(r table.Row) bool {
 		switch {
 		case r.Get("missing").Truth():

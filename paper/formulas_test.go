@@ -10,6 +10,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/certify"
+	"slices"
 )
 
 // A share of 1 counts each replicate once: of R sets of ten chains the low end is (α/2)^(1/R).
@@ -81,12 +82,19 @@ func TestNoiseOfATable(t *testing.T) {
 	}
 	rows := madeUp()
 	for split, d := range []float64{1, 2, 3, 4} { // sd √(5/3)
-		for side := range 2 {
-			rows.Add(nil, map[string]any{"split": split, "rmse": float64(side) * d})
+		for side, observe := range []string{string(bench.Distance), string(bench.Reference)} {
+			for _, seed := range []float64{-1, 1} { // whose mean counts
+				rows.Add(nil, map[string]any{"dataset": "boston", "split": split, "observe": observe, "rmse": float64(side)*d + seed})
+			}
 		}
 	}
 	if s := chainNoise(rows, "rmse"); math.Abs(s-math.Sqrt(5./3)/2) > 1e-12 {
 		t.Error("chain noise", s)
+	}
+	for _, e := range compareScores([]Published{{Dataset: "boston", Method: SHMC, Score: "rmse", SD: 1}, {Dataset: "boston", Method: SGHMC, Score: "rmse", SD: 1}}, rows) {
+		if want := map[string][]float64{SHMC: {0, 0, 0, 0}, SGHMC: {1, 2, 3, 4}}[e.Method]; !slices.Equal(e.ours, want) {
+			t.Errorf("%s: %v by split, want %v", e.Method, e.ours, want)
+		}
 	}
 }
 

@@ -68,9 +68,9 @@ func (c Claim) currentDigest() string {
 func (c Claim) changed() bool { return c.Frozen != nil && c.Digest != c.currentDigest() }
 
 // older reports whether a row may have been known when the test was frozen: it was made
-// before, or has no time.
+// before, or has no time. Of a cell that has not been run nothing was known.
 func (c Claim) older(r table.Row) bool {
-	if c.Frozen == nil {
+	if c.Frozen == nil || r.Get("missing").Truth() {
 		return false
 	}
 	made, err := time.Parse(time.RFC3339, r.Text(bench.MadeColumn))

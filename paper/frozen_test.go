@@ -163,6 +163,10 @@ func TestResultsFromBeforeTheFreezeAreMarked(t *testing.T) {
 		if got := c.older(rows.Rows()[1]); got != want {
 			t.Errorf("made %q: older %t, want %t", made, got, want)
 		}
+		rows.Add(nil, map[string]any{"missing": true})
+		if c.older(rows.Rows()[2]) {
+			t.Error("a cell that has not been run was known before the freeze")
+		}
 		c := Claim{Freeze: c.Freeze, Cases: []Case{{}}}
 		c.Cases[0].Where = map[string][]any{bench.MadeColumn: {made}}
 		c.Cases[0].Statistic, c.Cases[0].Of = bench.MeanStatistic, ""

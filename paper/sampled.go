@@ -53,6 +53,7 @@ func allConverge(of []*evaluation) Finding {
 			f.Verdict = NotDecided
 		}
 	}
+	sampled.whole(&f)
 	if sampled.selected.Len() == 0 {
 		f.Verdict, f.Summary = NotDecided, exact.Summary+"; "+sampled.nothing().Summary
 	}

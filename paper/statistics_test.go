@@ -832,6 +832,10 @@ func TestMissingCellsMayBeWhatAClaimSelectsByResults(t *testing.T) {
 	if f := decideBy(mean, rows); f.Verdict != NotDecided || !strings.HasSuffix(f.Summary, "; 1 cells are still to be run") {
 		t.Errorf("one that the claim may select is missing: %s, %s", f.Verdict, f.Summary)
 	}
+	mean.ID = "" // of a claim of the program's own
+	if f := decideBy(mean, rows); f.Verdict != NotDecided || !strings.HasSuffix(f.Summary, "; 1 cells are still to be run") {
+		t.Errorf("one that a built-in claim may select is missing: %s, %s", f.Verdict, f.Summary)
+	}
 }
 
 // A user's claim on distances is not decided by chains that left the posterior, which are counted;

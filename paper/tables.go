@@ -82,11 +82,13 @@ func (t tableEntry) text() string {
 // none, and a number without scores is left out.
 func compareScores(published []Published, rows *table.Table) (out []tableEntry) {
 	for _, p := range published {
-		of := rows.Where("dataset", p.Dataset).Filter(func(r table.Row) bool {
-			return (r.Text("observe") == string(bench.Reference)) == (p.Method == SGHMC)
-		})
-		t := tableEntry{Published: p, ours: of.Numbers(p.Score)}
-		t.chains = chainNoise(rows.Where("dataset", p.Dataset), p.Score)
+		of := rows.Where("dataset", p.Dataset)
+		t := tableEntry{Published: p, chains: chainNoise(of, p.Score)}
+		for _, split := range of.GroupBy("split") {
+			if ours := scoresOf(p.Method, split.Table, p.Score); len(ours) > 0 {
+				t.ours = append(t.ours, stat.Mean(ours, nil))
+			}
+		}
 		if len(t.ours) == 0 {
 			continue
 		}
@@ -100,15 +102,22 @@ func compareScores(published []Published, rows *table.Table) (out []tableEntry) 
 	return out
 }
 
+// scoresOf are the scores of one of the two methods, a number a seed: SGHMC is the references'.
+func scoresOf(method string, rows *table.Table, score string) []float64 {
+	return rows.Filter(func(r table.Row) bool {
+		return (r.Text("observe") == string(bench.Reference)) == (method == SGHMC)
+	}).Numbers(score)
+}
+
 // chainNoise is the standard error of the difference of two means of a score over the same
 // splits, were both of right chains of one posterior: from the differences between our
 // two methods, split by split. NaN on fewer than two splits.
 func chainNoise(rows *table.Table, score string) float64 {
 	var differences []float64
 	for _, g := range rows.GroupBy("split") {
-		of := g.Numbers(score)
-		if len(of) == 2 {
-			differences = append(differences, of[0]-of[1])
+		a, b := scoresOf(SHMC, g.Table, score), scoresOf(SGHMC, g.Table, score)
+		if len(a) > 0 && len(b) > 0 {
+			differences = append(differences, stat.Mean(a, nil)-stat.Mean(b, nil))
 		}
 	}
 	if len(differences) < 2 {
