@@ -148,7 +148,7 @@ func (c *Cell) UnmarshalJSON(b []byte) error {
 		}
 		// The key's reader checks the value; the value itself is kept as JSON has it, since the
 		// reader would leave a default out and make another key.
-		if err := s.key(&draft{Cell: *c}, Parts{}).set(v); err != nil {
+		if err := s.key(&draft{Cell: *c}, Parts{stored: true}).set(v); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 		if c.More == nil {

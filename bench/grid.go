@@ -26,7 +26,8 @@ type Parts struct {
 	Models models.Registry
 	Chains chain.Registries
 
-	dir string // of the file that is read, which names of files are relative to
+	dir    string // of the file that is read, which names of files are relative to
+	stored bool   // what is read was stored: files that it names may have gone since
 }
 
 // path is where a file is found that a study's file names.

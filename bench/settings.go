@@ -429,7 +429,8 @@ func (s Setting) readMore(d *draft, p Parts, v any) error {
 	}
 	if name, ok := v.(string); ok && s.file && chain.IsFile(name) {
 		v, words = p.path(name), nil
-		if _, err := os.Stat(v.(string)); err != nil { // before a study is run for hours
+		// Before a study is run for hours.
+		if _, err := os.Stat(v.(string)); err != nil && !p.stored {
 			return usage.Errorf("%s %v: %w", s.Name, v, cmp.Or(errors.Unwrap(err), err))
 		}
 	}

@@ -168,7 +168,18 @@ func TestTemperedCells(t *testing.T) {
 			t.Errorf("cell %d has the key of another position", i)
 		}
 	}
+	stored, err := json.Marshal(s.Cells[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	os.Remove(filepath.Join(dir, "theta.csv"))
+	var again Job
+	if err := json.Unmarshal(stored, &again); err != nil || !reflect.DeepEqual(again, s.Cells[0]) {
+		t.Errorf("read back when its file has gone: %+v, %v", again, err)
+	}
+	if _, err := study(tied); err == nil || !strings.Contains(err.Error(), "theta.csv: no such file") {
+		t.Errorf("a study of a missing file: %v", err)
+	}
 	if _, err := (&Keys{Source: source()}).Cell(t.Context(), s.Cells[0].Cell, nil); err == nil || !strings.Contains(err.Error(), "theta.csv: no such file") {
 		t.Errorf("a missing file: %v", err)
 	}
