@@ -315,13 +315,14 @@ type expansion struct {
 
 // fail notes an error at the first of the keys that the current block states, or
 // at its data if it states none of them.
-// The place is that of the value, which makes the line that people look for.
+// The place is that of the value, which makes the line that people look for. What a flag of the
+// run states, such as a precision, has none.
 func (x *expansion) fail(err error, keys ...string) {
 	if err == nil || x.err != nil {
 		return
 	}
 	for _, k := range append(keys, "data") {
-		if e, ok := x.grid[k]; ok {
+		if e := x.grid[k]; e.document != nil {
 			x.err = e.errorf("%w", err)
 			return
 		}

@@ -97,6 +97,22 @@ func TestWholeNumbersAndDecimalsAreTheSame(t *testing.T) {
 	}
 }
 
+// What a flag of the run states has no line: a mistake that shows there has that of the data.
+func TestMistakesBehindFlagsHaveALine(t *testing.T) {
+	f, err := load(t, "[fix]\ndata = \"linear\"\nintegrator = \"leapfrog\"\nstep = 0.05\nobserve = \"learning\"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []Profile{{}, {Precision: "float64"}, {Repeat: 2}} {
+		if _, err := f.Study(p); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "cell observes learning with start") {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+	if err := f.Takes(Profile{Precision: "float64"}); err == nil || !strings.Contains(err.Error(), "mine.toml:2: fix.data: cell observes learning") {
+		t.Error(err)
+	}
+}
+
 // Integrators may have a parameter of the same name: as an axis it is one.
 func TestAnUnknownAxisListsEachAxisOnce(t *testing.T) {
 	_, err := load(t, small+"[figure]\nx = \"stp\"\n")
