@@ -391,6 +391,18 @@ func (j ExactJob) row() (row map[string]any, highest, rate float64) {
 	return row, highest, rate
 }
 
+// Stated returns what is known of all rows of the job before it has run, by column.
+func (j ExactJob) Stated() map[string]any {
+	row, _, _ := j.row()
+	return row
+}
+
+// OfExact reports whether a column has what exact errors are of, or a number of theirs: chains and
+// checks have none there.
+func OfExact(column string) bool {
+	return slices.ContainsFunc(exactColumns, func(c table.Column) bool { return c.Name == column })
+}
+
 // exactRows are the rows of what certify found for an integrator under a scheme.
 // Each of its answers has rows of a kind of its own: errors by observable and step, distances
 // and autocorrelations by step, mean squared errors by step and budget, and the best of each

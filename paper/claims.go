@@ -3,6 +3,7 @@ package paper
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -197,16 +198,21 @@ func Rows(plans []bench.Plan, results bench.Results) *table.Table {
 			return again("purpose "+j.Purpose, j.Key)
 		})
 	}
+	return rowsOf(plans, results)
+}
+
+// rowsOf returns what a store has for some plans. An exact job without a record has no rows: one
+// stands for it.
+func rowsOf(plans []bench.Plan, results bench.Results) *table.Table {
 	rows := results.Table(plans)
 	found := make(map[string]bool)
 	for _, r := range rows.Rows() {
 		found[r.Text("key")] = true
 	}
-	// An exact job without a record has no rows. One stands for it here.
 	for _, p := range plans {
 		for _, j := range p.Exact {
 			if !found[j.Key] {
-				rows.Add(nil, map[string]any{"record": jobRecord, "missing": true, "key": j.Key,
+				rows.Add(j, map[string]any{"record": jobRecord, "missing": true, "key": j.Key,
 					"study": p.ID, "purpose": j.Purpose, "integrator": j.Exact.Integrator})
 			}
 		}
@@ -219,8 +225,12 @@ const jobRecord = "absent"
 
 // mayRead reports whether a case would read rows of an exact job without a result, on either
 // side of a ratio: by what the rows of a job have in common. Exact errors are asked for by their
-// purpose or by their kind of record; other cases read chains.
+// purpose or by their kind of record; other cases read chains. A user's claim is of either by its
+// number.
 func (c Case) mayRead(job table.Row) bool {
+	if c.ID != "" {
+		return bench.OfExact(c.Of) && c.selects(job.Source.(bench.ExactJob))
+	}
 	if len(c.Where["purpose"]) == 0 &&
 		(len(c.Where["record"]) == 0 || slices.Contains(c.Where["record"], any(bench.CellRecord))) {
 		return false
@@ -230,6 +240,29 @@ func (c Case) mayRead(job table.Row) bool {
 		return len(wanted) > 0 && !slices.Contains(wanted, any(job.Text(column)))
 	}
 	return !slices.ContainsFunc([]string{"study", "purpose", "integrator"}, other)
+}
+
+// selects reports whether one of the two sides has rows of a job, as far as its file says.
+func (c Case) selects(job bench.ExactJob) bool {
+	stated := job.Stated()
+	has := func(where map[string][]any) bool {
+		for column, values := range where {
+			v, known := stated[column]
+			same := func(w any) bool {
+				if w == "inf" {
+					w = inf
+				}
+				return table.Of(w) == table.Of(v)
+			}
+			if known && !slices.ContainsFunc(values, same) {
+				return false
+			}
+		}
+		return true
+	}
+	divisor := maps.Clone(c.Where)
+	maps.Copy(divisor, c.Over)
+	return has(c.Where) || c.Over != nil && has(divisor)
 }
 
 // Decide returns the decisions on the claims by rows, in their order. The rows of built-in

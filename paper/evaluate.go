@@ -357,7 +357,11 @@ func (x *evaluation) study() string {
 // has no stationary law at that step, and the orders of such a chain may still be known.
 func (x *evaluation) rows(where map[string][]any) *table.Table {
 	judged := x.Of == bench.RightColumn || x.ofDistance() == 1
-	x.missing += bench.Unrun(x.all.Where("missing", true), where).Len()
+	missing := x.all.Where("missing", true)
+	if x.users() { // whose exact jobs are counted apart
+		missing = missing.Where("record", bench.CellRecord)
+	}
+	x.missing += bench.Unrun(missing, where).Len()
 	found := bench.Selected(x.all, where).Filter(func(r table.Row) bool {
 		switch {
 		case r.Get("missing").Truth():

@@ -17,7 +17,7 @@ func Own(plans []bench.Plan, results bench.Results) (decisions []Decision) {
 		if len(p.Claims) == 0 {
 			continue
 		}
-		rows := results.Table([]bench.Plan{p})
+		rows := rowsOf([]bench.Plan{p}, results)
 		for _, c := range p.Claims {
 			d := Decide([]Claim{ownClaim(p, c)}, rows)[0]
 			d.withoutSets(p.LeftOut, c.Where["dataset"])

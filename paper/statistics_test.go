@@ -617,6 +617,56 @@ func TestWhatARunLeftOutIsNotDecided(t *testing.T) {
 	}
 }
 
+// What there is of the exact errors of a run that was interrupted may be all one way, and the rest
+// not. Claims that read none of what is lacking are decided.
+func TestAUsersClaimWaitsForExactJobs(t *testing.T) {
+	m := newMemory()
+	p := bench.Plan{Study: bench.Study{ID: "mine", Origin: "0123456789abcdef"}}
+	for i := range 5 {
+		cell := bench.Cell{Dataset: fmt.Sprint("set", i), Batches: 1}
+		m.putResult(&p, bench.Result{Cell: cell, KS: 0.5 + 0.001*float64(i%3), KSSelfSD: 0.01})
+	}
+	for _, integrator := range []string{"symmetric", "lietrotter", "euler", "sgnht"} {
+		j := bench.ExactJob{Key: integrator, Purpose: bench.OfOrders, Problem: "gaussian", Exact: bench.Exact{Name: "gaussian", Integrator: integrator, Inner: 1}}
+		if integrator == "euler" || integrator == "sgnht" {
+			j.Problem = "scalar"
+		} else {
+			m.exact[j.Key] = []certify.Row{fittedRow("gaussian", integrator, "full", covariance, 2, 0.5)}
+			m.exact[j.Key][0].Observables[0].Resolution = []certify.Number{0}
+		}
+		p.Exact = append(p.Exact, j)
+	}
+	order := bench.DataClaim{ID: "c", Statistic: bench.OrderStatistic, Of: "error", Between: limits(1.7, math.Inf(1)), Level: 0.99}
+	for what, c := range map[string]struct {
+		change func(c *bench.DataClaim)
+		want   string // how the summary begins, where it waits
+	}{
+		"all rows":                       {func(*bench.DataClaim) {}, "exact jobs without a result: 2; "},
+		"an observable, which rows have": {func(c *bench.DataClaim) { c.Where = map[string][]any{"observable": {covariance}} }, "exact jobs without a result: 2; "},
+		"one that lacks":                 {func(c *bench.DataClaim) { c.Where = map[string][]any{"integrator": {"symmetric", "euler"}} }, "exact jobs without a result: 1; "},
+		"those that are there":           {func(c *bench.DataClaim) { c.Where = map[string][]any{"integrator": {"symmetric", "lietrotter"}} }, ""},
+		"their problem":                  {func(c *bench.DataClaim) { c.Where = map[string][]any{"problem": {"gaussian"}} }, ""},
+		"N_l of all":                     {func(c *bench.DataClaim) { c.Where = map[string][]any{"nl": {1.0}} }, "exact jobs without a result: 2; "},
+		"the divisor": {func(c *bench.DataClaim) {
+			c.Statistic, c.Between, c.Where = bench.RatioStatistic, limits(0.9, 1.1), map[string][]any{"integrator": {"symmetric"}}
+			c.Over = map[string][]any{"integrator": {"lietrotter", "euler"}}
+		}, "exact jobs without a result: 1; "},
+		"divisors that are there": {func(c *bench.DataClaim) {
+			c.Statistic, c.Between, c.Where = bench.RatioStatistic, limits(0.9, 1.1), map[string][]any{"integrator": {"symmetric"}}
+			c.Over = map[string][]any{"integrator": {"lietrotter"}}
+		}, ""},
+		"chains": {func(c *bench.DataClaim) { c.Statistic, c.Of, c.Between = bench.MeanStatistic, "ks", limits(0.4, 0.6) }, ""},
+	} {
+		claim := order
+		c.change(&claim)
+		p.Claims = []bench.DataClaim{claim}
+		d := Own([]bench.Plan{p}, bench.Results{Store: m})[0]
+		if (d.Verdict == Confirmed) != (c.want == "") || !strings.HasPrefix(d.Summary, c.want) || strings.Contains(d.Summary+d.Detail, "cells") {
+			t.Errorf("%s: %s, %q, %q: want %q", what, d.Verdict, d.Summary, d.Detail, c.want)
+		}
+	}
+}
+
 // The ratio of distances is that of each pair, by its logarithm, to the geometric mean of
 // those that it divides by, where all of these are there; at the largest step of a line
 // at which both chains stayed finite, if that is asked for.
