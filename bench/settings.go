@@ -522,7 +522,7 @@ var (
 var observations = []Observation{
 	{Name: "distance", Column: "ks", Label: "mean Kolmogorov distance", Digits: 3, Shown: true,
 		get: func(r Result) float64 {
-			if r.Cell.Observe.recording().value != "" {
+			if !r.Cell.Observe.Judged() {
 				return math.NaN()
 			}
 			return r.KS

@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -242,6 +243,20 @@ func TestScoresWantADataSet(t *testing.T) {
 	}{{of("boston"), true}, {of(datasets.None, "boston"), true}, {of(datasets.None), false}, {of("ionosphere"), false}} {
 		if err := checkScores(c.jobs, data, "step", "rmse"); (err == nil) != c.want {
 			t.Errorf("%v: %v", c.jobs, err)
+		}
+	}
+}
+
+// What no truth judges has no distance: a claim of distances reads none of it.
+func TestWhatIsNotJudgedHasNoDistance(t *testing.T) {
+	distance, err := LookupObservation("distance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range observables {
+		got := distance.Of(Result{Cell: Cell{Observe: o}, KS: 0.25})
+		if want := o.Judged(); (got == 0.25) != want || math.IsNaN(got) == want {
+			t.Errorf("%s: %v", o, got)
 		}
 	}
 }
