@@ -292,6 +292,10 @@ func (f *File) inherit(base *File) {
 		if name != "" && whole.grids != nil {
 			below.grids = nil
 		}
+		// Its reference replaces what those say, too.
+		if name != "" {
+			below.reference = slices.Concat(below.reference, whole.reference)
+		}
 		f.layers[name] = own.over(below.without(own.settings.over(whole.settings)))
 	}
 	f.profiles = distinct.Of(slices.Concat(base.profiles, f.profiles),

@@ -419,6 +419,22 @@ func TestWhatAFileStatesGoesBeforeItsBase(t *testing.T) {
 			t.Errorf("%s in %q: steps %v, want %v", c.text, c.profile, steps, c.steps)
 		}
 	}
+	for reference, want := range map[string][2]float64{
+		"": {100, 0.03}, "[reference]\nsamples = 777\n": {777, 0.03}, "[reference]\nsamples = 777\nerror = 0.001\n": {777, 0.001},
+		"[reference]\nsamples = 777\nerror = 0.001\n[profile.quick.reference]\nerror = 0.002\n": {777, 0.002},
+	} {
+		f, err := load(t, "base = \"methods\"\n[vary]\ndata = [\"teacher-reg\"]\nintegrator = [\"leapfrog\"]\nK = [4]\nstep = [0.03]\n"+reference)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Study(Profile{Name: "quick"})
+		if err != nil || len(s.References) != 1 {
+			t.Fatalf("%+v, %v: want one reference", s.References, err)
+		}
+		if spec := s.References[0].Spec; float64(spec.Samples) != want[0] || spec.MaxError != want[1] {
+			t.Errorf("%q: %d samples, error %v: want %v", reference, spec.Samples, spec.MaxError, want)
+		}
+	}
 	own := cellsOf(t, text+"[profile.quick]\nstep = [0.04, 0.05]\n", Profile{Name: "quick"})
 	if len(own) != 2 || own[0].Cell.Step != 0.04 || own[1].Cell.Step != 0.05 {
 		t.Errorf("%+v, want the profile's own steps", own)
