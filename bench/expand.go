@@ -482,8 +482,11 @@ func (x *expansion) cell(s draft, last string) Job {
 	if p.Splits == 1 { // its chains are repeated by other seeds
 		s.Seed, s.Split = max(s.Seed, 1)+uint64(s.Split), 0
 	}
+	var follows string
 	if s.relative > 0 && x.err == nil {
-		s.Step = s.relative * x.stable(s, p)
+		var h float64
+		h, follows = x.stable(s, p)
+		s.Step = s.relative * h
 	}
 	// The reference starts from the usual one; what the file's [reference] tables state replaces
 	// that, the base's first, and the run's precision goes before all.
@@ -506,7 +509,10 @@ func (x *expansion) cell(s draft, last string) Job {
 	if spec != nil {
 		x.study.References = distinct.Append(x.study.References, ReferenceJob{Spec: *spec})
 	}
-	return Job{Cell: c, Relative: s.relative}
+	if follows == stableOf(c) {
+		follows = ""
+	}
+	return Job{Cell: c, Relative: s.relative, Follows: follows}
 }
 
 // stableOf names the chains that share a largest stable step.
@@ -522,10 +528,10 @@ func stableOf(c Cell) string {
 	return of
 }
 
-// stable is the largest stable step of a setting's chains: one for all splits and
-// seeds, so that their steps are the same.
+// stable is the largest stable step of a setting's chains, and their name (stableOf): one for all
+// splits and seeds, so that their steps are the same.
 // One that is not known is 1.
-func (x *expansion) stable(s draft, p problem) float64 {
+func (x *expansion) stable(s draft, p problem) (h float64, of string) {
 	s.Split, s.Step = 0, 1
 	for _, k := range declared[whereSettings:] { // in the order in which a block sets them
 		if e, ok := x.File.stable[k.Name]; ok {
@@ -540,9 +546,10 @@ func (x *expansion) stable(s draft, p problem) float64 {
 	}
 	// The cell only names the chains (stableOf); no reference is needed for that.
 	c, _ := s.cell(p, ReferenceSpec(p.Dataset, s.Split, p.Model, s.Precision))
-	h, ok := x.study.Stable[stableOf(c)]
+	of = stableOf(c)
+	h, ok := x.study.Stable[of]
 	if !ok && x.profile.Missing != nil {
 		x.profile.Missing(c)
 	}
-	return cmp.Or(h, 1)
+	return cmp.Or(h, 1), of
 }

@@ -246,6 +246,29 @@ func TestRelativeStepsFollowTheStableOne(t *testing.T) {
 			t.Errorf("%q: %+v, of which %d are missing: want %d", follows, jobs, len(missing), want)
 		}
 	}
+	// What the first run found is found again, of a chain that is no cell, too.
+	for _, text := range []string{text, other + "[stable]\nintegrator = \"leapfrog\"\n"} {
+		f, err := load(t, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Study(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans, err := keys.Resolve(t.Context(), "", []Study{s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := plansIn(t, savedIn(t, plans), "")
+		if got := keys.Known(t.Context(), again, "linear"); !reflect.DeepEqual(got, p.Known) {
+			t.Errorf("%s\nknown %v, want %v", text, got, p.Known)
+		}
+		again[0].Cells[0].Key, again[0].Cells[1].Key = "of other data", "of other data"
+		if got := keys.Known(t.Context(), again, "linear"); len(got) > 0 {
+			t.Errorf("%v is known of other data", got)
+		}
+	}
 	for text, want := range map[string]string{
 		text + "[stable]\nseed = 3\n":          "stable.seed: is each cell's own",
 		small + "[stable]\nfriction = 3\n":     "stable: changes nothing: no step is relative",

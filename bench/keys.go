@@ -203,13 +203,15 @@ func (k *Keys) Known(ctx context.Context, plans []Plan, on ...string) map[string
 	for _, p := range plans {
 		references := ReferencesByID([]Plan{p})
 		for _, j := range p.Cells {
-			of := stableOf(j.Cell)
-			h, ok := p.Stable[of]
-			if _, twice := known[of]; !ok || twice || !slices.Contains(on, j.Cell.Dataset) {
-				continue
-			}
-			if key, err := k.Cell(ctx, j.Cell, references); err == nil && key == j.Key {
-				known[of] = h
+			// A cell vouches for its own chains, and for those that [stable] has it follow.
+			for _, of := range []string{stableOf(j.Cell), j.Follows} {
+				h, ok := p.Stable[of]
+				if _, twice := known[of]; !ok || twice || !slices.Contains(on, j.Cell.Dataset) {
+					continue
+				}
+				if key, err := k.Cell(ctx, j.Cell, references); err == nil && key == j.Key {
+					known[of] = h
+				}
 			}
 		}
 	}

@@ -45,6 +45,9 @@ type Job struct {
 	// Relative is the cell's step as a fraction of the largest stable one, if the
 	// study states it that way.
 	Relative float64 `json:"relative,omitempty"`
+	// Follows names the chains whose stable step that is, in Study.Stable, where [stable]
+	// makes them others than the cell's own.
+	Follows string `json:"follows,omitempty"`
 }
 
 // ExactJob is an exact job with its key.
