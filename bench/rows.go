@@ -43,7 +43,7 @@ const BuiltIn = "built-in"
 const MadeColumn = "made"
 
 // parametersColumn has an integrator's own parameters where they are not its defaults:
-// name=value name=value. Each has a column of its name, too.
+// name=value name=value. Each has a column of its own, too (parameterColumn).
 const parametersColumn = "parameters"
 
 // originColumns say where a row is from, jobColumns what is known of a cell besides its settings,
@@ -150,16 +150,7 @@ func yielded(column string) bool {
 // parameter of their integrators.
 // Columns that no row fills stay empty.
 func newRows(plans []Plan) *table.Table {
-	// Settings and observations have columns by their declarations, parameters by their names.
-	columns := slices.Concat(originColumns, jobColumns, resultColumns, exactColumns, checkColumns)
-	for _, s := range declared {
-		if s.Column != "" {
-			columns = append(columns, table.Column{Name: s.Column, Kind: s.Kind})
-		}
-	}
-	for _, o := range observations {
-		columns = append(columns, table.Column{Name: o.Column, Kind: table.Number})
-	}
+	columns := fixedColumns()
 	for _, p := range plans {
 		for _, j := range p.Cells {
 			columns = addParameters(columns, j.Cell.Values)
@@ -171,12 +162,37 @@ func newRows(plans []Plan) *table.Table {
 	return table.New(columns...)
 }
 
+// fixedColumns are the columns that every table of rows has, by the declarations of settings and
+// observations, too.
+func fixedColumns() []table.Column {
+	columns := slices.Concat(originColumns, jobColumns, resultColumns, exactColumns, checkColumns)
+	for _, s := range declared {
+		if s.Column != "" {
+			columns = append(columns, table.Column{Name: s.Column, Kind: s.Kind})
+		}
+	}
+	for _, o := range observations {
+		columns = append(columns, table.Column{Name: o.Column, Kind: table.Number})
+	}
+	return columns
+}
+
 // addParameters adds a column for each parameter that is not there yet, by name.
 func addParameters(columns []table.Column, values map[string]float64) []table.Column {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		columns = distinct.Append(columns, table.Column{Name: name, Kind: table.Number})
+		columns = distinct.Append(columns, table.Column{Name: parameterColumn(name),
+			Kind: table.Number})
 	}
 	return columns
+}
+
+// parameterColumn is the column of an integrator's own parameter: its name, unless that is one
+// of the columns that every table has, as "mass" is.
+func parameterColumn(name string) string {
+	if slices.ContainsFunc(fixedColumns(), func(c table.Column) bool { return c.Name == name }) {
+		return "parameter-" + name
+	}
+	return name
 }
 
 // Table returns what a store has for the plans, as one table: a row for each cell, for
@@ -351,11 +367,11 @@ func lawful(integrator string, values map[string]float64) bool {
 }
 
 // fillParameters puts an integrator's own parameters into a row: all as one text, and each in
-// the column of its name.
+// its column.
 func fillParameters(row map[string]any, values map[string]float64) {
 	row[parametersColumn] = parameters(values)
 	for name, v := range values {
-		row[name] = v
+		row[parameterColumn(name)] = v
 	}
 }
 

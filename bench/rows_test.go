@@ -11,6 +11,7 @@ import (
 	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/chain"
+	"hambench/integrators"
 	"hambench/models/datasets"
 	"hambench/oracle"
 )
@@ -333,3 +334,65 @@ func TestResultsAreTheSameForEveryMachine(t *testing.T) {
 		}
 	}
 }
+
+// Names of columns that every table has may be those of an integrator's own parameters: these have
+// columns of their own then. No built-in integrator has such a name.
+func TestParametersWithNamesOfColumns(t *testing.T) {
+	for _, m := range integrators.Builtin() {
+		for _, p := range m.Parameters {
+			if parameterColumn(p.Name) != p.Name {
+				t.Errorf("%s: the column of %s is %s", m.Name, p.Name, parameterColumn(p.Name))
+			}
+		}
+	}
+	leapfrog, err := integrators.Builtin().Lookup("leapfrog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"mass", "period", "order", "h", "free"} // of texts, of numbers, of a setting
+	mine := integrators.Integrator{Name: "mine", About: "a test's", Needs: integrators.Needs{Gradients: 1, Normals: 1}, Claims: leapfrog.Claims}
+	for _, name := range names {
+		mine.Parameters = append(mine.Parameters, integrators.Parameter{Name: name, About: "x", Default: 1, Low: 0.01, High: 100})
+	}
+	mine = integrators.Define(mine, func(dim int, p integrators.Params) (kernel, refresh integrators.Stepper) {
+		p.Values = nil
+		in, err := leapfrog.New(dim, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in.Kernel, in.Refresh
+	})
+	parts := Parts{Chains: chain.Registries{Integrators: append(slices.Clone(integrators.Builtin()), mine)}}
+	f, err := Parse("own", []byte(`
+fix = {data = "linear", step = 0.5, integrator = {name = "mine", mass = 2, period = 3, order = 4, h = 5, free = 6}}
+figure = {x = "mass"}
+exact = [{problem = "gaussian", scheme = "full", integrator = {name = "mine", mass = 2, period = 3}}]
+claim = [{id = "c", text = "C.", where = {parameter-mass = 2, free = 6}, statistic = "mean", of = "ks", between = [0, 1]}]
+`), parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Study(Profile{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := Results{Store: memory{}}.Table([]Plan{{Study: s}}).Rows()[0]
+	for i, column := range []string{"parameter-mass", "parameter-period", "parameter-order", "parameter-h", "free"} {
+		if got := row.Number(column); got != float64(2+i) {
+			t.Errorf("%s is %v, want %d", column, got, 2+i)
+		}
+	}
+	if row.Number("h") != 0.5 || row.Text("mass") != "" || !row.Get("period").IsNone() {
+		t.Errorf("h %v, mass %v, period %v", row.Get("h"), row.Get("mass"), row.Get("period"))
+	}
+	rows := Results{Store: memory{}}.Table([]Plan{{Study: s}})
+	found, err := LookupSettings([]string{"mass", "free"}, rows)
+	if err != nil || found[0].Text(row) != "mass = 2" || found[1].Text(row) != "free = 6" {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// memory is a store without records.
+type memory struct{}
+
+func (memory) Get(store.Kind, string) (store.Record, bool) { return store.Record{}, false }

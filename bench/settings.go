@@ -213,12 +213,12 @@ func LookupSettings(names []string, rows *table.Table) (found []Setting, err err
 	shown := ShownSettings()
 	for _, name := range names {
 		i := slices.IndexFunc(shown, func(s Setting) bool { return s.Name == name })
+		column := parameterColumn(name)
 		switch {
 		case i >= 0:
 			found = append(found, shown[i])
-		// Columns that a table without jobs lacks are those of parameters.
-		case rows.Has(name) && !newRows(nil).Has(name) && len(rows.Numbers(name)) > 0:
-			found = append(found, Setting{Name: name, Column: name, Label: name, Symbol: name +
+		case rows.Has(column) && len(rows.Numbers(column)) > 0:
+			found = append(found, Setting{Name: name, Column: column, Label: name, Symbol: name +
 				" = ", Kind: table.Number, Axis: Averaged})
 		default:
 			return nil, usage.Errorf("%q is no setting of a cell, nor a parameter that one has",
