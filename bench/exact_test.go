@@ -2,7 +2,11 @@ package bench
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -194,5 +198,49 @@ func TestExactJobsAtEveryStep(t *testing.T) {
 	period := e
 	if period.EveryStep = false; digest(period) == digest(e) {
 		t.Error("the law at the ends of epochs has the same key")
+	}
+}
+
+// A file names others by where they are from it, or from the root.
+func TestFilesAreFoundBesideTheOneThatNamesThem(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	problems := write("other/p.json", fmt.Sprintf("{\"one\": %s}", textOf(certify.Builtin()[0])))
+	base := write("other/base.toml", "[fix]\ndata = \"linear\"\nintegrator = \"leapfrog\"\nstep = 0.01\nstart = \"pos.csv\"\n[[exact]]\nproblem = \"p.json\"\nintegrator = \"leapfrog\"\nscheme = \"full\"\n")
+	position := write("other/pos.csv", strings.Repeat("0.1\n", 256))
+	for _, text := range []string{
+		"base = \"../other/base.toml\"\n",
+		fmt.Sprintf("base = %q\n", base),
+		fmt.Sprintf("base = \"../other/base.toml\"\n[fix]\nstart = %q\n[[exact]]\nproblem = %q\nintegrator = \"leapfrog\"\nscheme = \"full\"\n", position, problems),
+		"[fix]\ndata = \"linear\"\nintegrator = \"leapfrog\"\nstep = 0.01\nstart = \"../other/pos.csv\"\n[[exact]]\nproblem = \"../other/p.json\"\nintegrator = \"leapfrog\"\nscheme = \"full\"\n",
+	} {
+		f, err := Load(write("here/mine.toml", text), Parts{})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		s, err := f.Study(Profile{})
+		if err != nil || len(s.Cells) != 1 || s.Cells[0].Cell.Start() != position || len(s.Exact) != 1 || s.Exact[0].Exact.Name != "one" {
+			t.Errorf("%s: %+v, %v: want a cell that starts at %s, and a problem", text, s, err, position)
+		}
+		if got := f.Reads(s); !slices.Contains(got, position) || !slices.Contains(got, problems) {
+			t.Errorf("%s: reads %q", text, got)
+		}
+	}
+	write("here/mine.toml", "base = \"../other/base.toml\"\n")
+	t.Chdir(dir) // where names are relative
+	f, err := Load("here/mine.toml", Parts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := f.Study(Profile{}); err != nil || s.Cells[0].Cell.Start() != "other/pos.csv" {
+		t.Errorf("%+v, %v: want a start at other/pos.csv", s.Cells, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"hambench/certify"
@@ -219,7 +218,7 @@ func (f *File) problems(name string) (found []exactProblem, err error) {
 		// A file holds an object: problems by their names.
 		var texts map[string]json.RawMessage
 		var names []string
-		path := filepath.Join(filepath.Dir(f.Path), name)
+		path := f.beside(name)
 		data, err := f.readFile(path)
 		if f.files = append(f.files, path); err == nil {
 			err = json.Unmarshal(data, &texts)

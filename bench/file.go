@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -148,6 +149,15 @@ func (p Parts) load(path string, read func(string) ([]byte, error), within []str
 	return f, f.fill(s, append(within, path))
 }
 
+// beside is where a file is found that this one names: a name is relative to its folder. The names
+// of embedded files have slashes on every system.
+func (f *File) beside(name string) string {
+	if !f.own {
+		return path.Join(path.Dir(f.Path), name)
+	}
+	return filepath.Clean(f.path(name))
+}
+
 // origin is the Origin of the file's study.
 // Two files with the same text are one origin, wherever they are.
 func (f *File) origin() string {
@@ -201,6 +211,7 @@ func (f *File) fill(s section, within []string) error {
 	if base != nil {
 		f.inherit(base)
 	}
+	f.dir = "" // what was read has the places of its files
 	f.complete(s)
 	f.completeClaims(s)
 	return s.err
@@ -260,7 +271,7 @@ func (f *File) readBase(at place, name string, within []string) *File {
 		return nil
 	}
 	if strings.HasSuffix(name, ".toml") {
-		name = filepath.Join(filepath.Dir(f.Path), name)
+		name = f.beside(name)
 	}
 	base, err := f.Parts.load(name, f.readFile, within)
 	if err != nil {
@@ -378,9 +389,7 @@ func (f *File) readData(s section) {
 			t.fail(errors.New("file must be stated, and noise = V (of a regression) or task = " +
 				"\"classification\""))
 		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(f.Path), path)
-		}
+		path = f.beside(path)
 		if _, err := f.Data.Lookup(name); err == nil {
 			t.fail(errors.New("there is a data set of this name: want another"))
 		}

@@ -234,8 +234,12 @@ func (s section) settings(p Parts, many, single bool, but ...string) settings {
 		{name: "splits", to: new(int), low: 1, high: 1000},
 		{name: "repeat", to: new(int), low: 1, high: 1000},
 	}
+	var files []string // settings that may name one
 	for _, d := range declared {
 		readers = append(readers, d.key(new(draft), p))
+		if d.file {
+			files = append(files, d.Name)
+		}
 	}
 	names := distinct.Of(readers, func(k key) string { return k.name })
 	s.only(slices.Concat(slices.Sorted(slices.Values(names)), but)...)
@@ -248,6 +252,12 @@ func (s section) settings(p Parts, many, single bool, but ...string) settings {
 		}
 		e := entry{place: s.at(name), counts: name == "splits"}
 		e.fail(e.fill(readers[i], s.values[name], many, single))
+		// A file that is based on this one may be in another folder.
+		for i, v := range e.values {
+			if text, ok := v.(string); ok && slices.Contains(files, name) && chain.IsFile(text) {
+				e.values[i] = p.path(text)
+			}
+		}
 		// The number of splits stands for the list of these: both are entries of one setting.
 		if e.counts {
 			name = "split"
