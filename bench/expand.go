@@ -181,6 +181,11 @@ func (f *File) Takes(p Profile) error {
 	case p.Samples > 0 && (p.Name == "" || !says(f.layers[p.Name].settings, "samples")):
 		return usage.Errorf("--samples %d: the profile of %s has no samples of its own that this "+
 			"could replace", p.Samples, f.Path)
+	case p.Samples > 0 && !slices.ContainsFunc(l.grids, func(g settings) bool {
+		return g["samples"].place == f.layers[p.Name].settings["samples"].place
+	}):
+		return usage.Errorf("--samples %d: every block of %s has samples of its own, which go "+
+			"before those of the profile", p.Samples, f.Path)
 	case p.Precision == "":
 		return nil
 	}

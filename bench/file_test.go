@@ -121,6 +121,24 @@ func TestAnUnknownAxisListsEachAxisOnce(t *testing.T) {
 	}
 }
 
+// A number of samples that no block takes would stand in captions alone.
+func TestSamplesOfARunReachABlock(t *testing.T) {
+	for blocks, taken := range map[string]bool{
+		"": true, "[[grid]]\nsamples = 20\n": false, "[[grid]]\nsamples = 20\n[[grid]]\nfriction = 2\n": true,
+		"[[profile.other.grid]]\nsamples = 20\n": false,
+	} {
+		f, err := load(t, small+blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Takes(Profile{Name: "other", Samples: 33}); (err == nil) != taken {
+			t.Errorf("%q: %v", blocks, err)
+		} else if err != nil && (!errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "--samples 33: every block of")) {
+			t.Errorf("%q: %v", blocks, err)
+		}
+	}
+}
+
 // What makes one chain has one key, or it would be computed twice.
 func TestThePlainEstimatorTypedOutIsTheOneLeftOut(t *testing.T) {
 	typed := cellsOf(t, small+"[[grid]]\nestimator = \"plain\"\n", Profile{})
