@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -344,7 +346,7 @@ func (c *placedClaim) readRows(key string, rows *table.Table,
 		}
 		values, err := list(s.values[name])
 		for _, v := range values {
-			v, e := claimValue(v, kind)
+			v, e := claimValue(v, column, kind)
 			if at := known[column]; e == nil && len(at) > 0 && !slices.Contains(at, tableValue(v)) {
 				infinite := "inf" // as files have it
 				if column == "batch" {
@@ -364,15 +366,58 @@ func (c *placedClaim) readRows(key string, rows *table.Table,
 	return out
 }
 
+// wholeNumber is a whole number as a claim has it. Columns of numbers hold floating-point ones;
+// seeds alone may be larger than what these tell apart.
+func wholeNumber(column string, n int64) any {
+	if v := table.Of(n); column == "seed" && v != table.Of(v.Number()) {
+		return n
+	}
+	return float64(n)
+}
+
+// plainClaim is a DataClaim without its methods.
+type plainClaim DataClaim
+
+// UnmarshalJSON reads the claim of a manifest.
+// Seeds keep their digits.
+func (c *DataClaim) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode((*plainClaim)(c)); err != nil {
+		return err
+	}
+	for _, where := range []map[string][]any{c.Where, c.Over} {
+		for column, values := range where {
+			for i, v := range values {
+				text, isNumber := v.(json.Number)
+				if !isNumber {
+					continue
+				}
+				x, err := text.Float64()
+				if err != nil {
+					return err
+				}
+				values[i] = x
+				if n, err := text.Int64(); err == nil {
+					values[i] = wholeNumber(column, n)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // claimValue is a value of a file as a claim has it: of the kind of its column.
-// Whole numbers become floating-point ones, since columns of numbers hold these.
-func claimValue(v any, kind table.Kind) (any, error) {
+func claimValue(v any, column string, kind table.Kind) (any, error) {
 	switch x := v.(type) {
 	case int64:
-		v = float64(x)
+		v = wholeNumber(column, x)
 	case float64:
-		if math.IsInf(x, 1) {
+		switch {
+		case math.IsInf(x, 1):
 			v = "inf"
+		case math.IsNaN(x) || math.IsInf(x, -1): // which a manifest cannot state
+			return v, fmt.Errorf("is %v: want a number, or inf", x)
 		}
 	case string:
 		if kind == table.Number && (x == "full" || x == "inf") {
@@ -405,8 +450,8 @@ var exactObservables = []string{
 // stated are the values that the jobs of plans have in the columns that jobs fill, and those that
 // results may have where these are few words. Of other columns the values are known when the jobs
 // have run.
-// The steps of exact jobs that search for their own are not known either; then no value of h
-// is refused.
+// The steps of exact jobs that search for their own, and those relative to a stable step, are not
+// known either; then no value of h is refused.
 func stated(plans []Plan) map[string][]table.Value {
 	values := make(map[string][]table.Value)
 	// Values of all plans together: a claim may be of a row of any profile.
@@ -440,6 +485,12 @@ func stated(plans []Plan) map[string][]table.Value {
 		add(map[string]any{"observable": name})
 	}
 	for _, p := range plans {
+		// Relative steps, and what follows from them, are known when the stable one is.
+		if slices.ContainsFunc(p.Cells, func(j Job) bool { return j.Relative > 0 }) {
+			for _, column := range []string{"h", "thin", "burn_in"} {
+				delete(values, column)
+			}
+		}
 		for _, j := range p.Exact {
 			if j.findsSteps() {
 				delete(values, "h")

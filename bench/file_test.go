@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -479,5 +480,41 @@ func TestWhatAFileStatesGoesBeforeItsBase(t *testing.T) {
 	own := cellsOf(t, text+"[profile.quick]\nstep = [0.04, 0.05]\n", Profile{Name: "quick"})
 	if len(own) != 2 || own[0].Cell.Step != 0.04 || own[1].Cell.Step != 0.05 {
 		t.Errorf("%+v, want the profile's own steps", own)
+	}
+}
+
+// Values that no manifest can state are refused, and those that only a run knows are not; a seed
+// keeps its digits in the store, too.
+func TestValuesOfClaims(t *testing.T) {
+	claim := func(where string) string {
+		return "[[claim]]\nid = \"c\"\ntext = \"C.\"\nwhere = {" + where + "}\nstatistic = \"mean\"\nof = \"distance\"\nbetween = [0, 1]\n"
+	}
+	seeded := strings.Replace(small, "samples = 10", "samples = 10\nseed = 4503599627370497000", 1)
+	relative := strings.Replace(strings.Replace(small, "[0.01, 0.02]", `"stable/2 .. stable"`, 1), "step = 0.05\n", "", 1)
+	for text, want := range map[string]string{
+		small + claim("rmse = nan"):                  "where.rmse: is NaN: want a number, or inf",
+		small + claim("rmse = -inf"):                 "where.rmse: is -Inf: want a number, or inf",
+		small + claim("rmse = inf"):                  "",
+		small + claim("seed = 1"):                    "",
+		small + claim("seed = 2"):                    "where.seed: no row of the study has 2: want one of [1]",
+		small + claim("step = 0.03"):                 "where.step: no row of the study has 0.03",
+		small + claim("thin = 3"):                    "where.thin: no row of the study has 3",
+		seeded + claim("seed = 4503599627370497000"): "",
+		strings.ReplaceAll(seeded, "7000", "7001") + claim("seed = 4503599627370497000"): "where.seed: no row of the study has 4503599627370497000",
+		relative + claim("step = 0.03"):        "",
+		relative + claim("thin = 3, burn = 4"): "",
+		relative + claim("relative = 0.5"):     "",
+		relative + claim("relative = 0.3"):     "where.relative: no row of the study has 0.3",
+	} {
+		if _, err := load(t, text); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n%v, want %q", text, err, want)
+		}
+	}
+	const large = int64(1)<<53 + 1
+	in := DataClaim{ID: "c", Where: map[string][]any{"seed": {large, 7.0}, "budget": {1e16, 0.5}, "friction": {"inf"}, "diverged": {true}}, Between: [2]Real{0, 1}}
+	text, err := json.Marshal(in)
+	var out DataClaim
+	if err != nil || json.Unmarshal(text, &out) != nil || !reflect.DeepEqual(out, in) {
+		t.Errorf("%s, %v: %+v, want %+v", text, err, out, in)
 	}
 }
