@@ -433,7 +433,8 @@ func (f *File) readLayers(s section) {
 	// [stable] says whose stable step relative steps refer to: settings that no stable step
 	// depends on would change nothing there.
 	for name, e := range f.stable {
-		if slices.Contains([]string{"step", "data", "split", "seed", "repeat", "observe"}, name) {
+		if slices.Contains([]string{"step", "data", "split", "seed", "repeat", "observe", "model",
+			"hidden", "samples", "thin", "burn", "start"}, name) {
 			e.fail(errors.New("is each cell's own: want what changes the largest stable step"))
 		}
 	}

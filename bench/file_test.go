@@ -289,9 +289,15 @@ func TestRelativeStepsFollowTheStableOne(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		text + "[stable]\nseed = 3\n":          "stable.seed: is each cell's own",
-		small + "[stable]\nfriction = 3\n":     "stable: changes nothing: no step is relative",
-		text + "[stable]\nfriction = [1, 2]\n": "stable.friction: is a list: want one value",
+		text + "[stable]\nseed = 3\n":           "stable.seed: is each cell's own",
+		text + "[stable]\nsamples = 3\n":        "stable.samples: is each cell's own",
+		text + "[stable]\nstart = \"prior\"\n":  "stable.start: is each cell's own",
+		text + "[stable]\nmodel = \"linear\"\n": "stable.model: is each cell's own",
+		text + "[stable]\nhidden = [3]\n":       "stable.hidden: is",
+		text + "[stable]\nthin = 3\n":           "stable.thin: is each cell's own",
+		text + "[stable]\nburn = 3\n":           "stable.burn: is each cell's own",
+		small + "[stable]\nfriction = 3\n":      "stable: changes nothing: no step is relative",
+		text + "[stable]\nfriction = [1, 2]\n":  "stable.friction: is a list: want one value",
 	} {
 		if _, err := load(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
