@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"hambench/internal/atomicfile"
 	"hambench/usage"
@@ -57,6 +58,9 @@ func (j Job) Check() error {
 		case !strings.HasPrefix(name, "--") || len(name) < 3:
 			return usage.Errorf("--sbatch %q: want a long option of sbatch, such as "+
 				"--sbatch=--mem=4G", x)
+		// In a script sbatch takes a value behind a space, too: the name is not known then.
+		case strings.ContainsFunc(name, unicode.IsSpace):
+			return usage.Errorf("--sbatch %q: want the value behind =, as in --sbatch=--mem=4G", x)
 		case slices.Contains(reserved, name):
 			return usage.Errorf("--sbatch %q: %s is set by hambench", x, name)
 		}

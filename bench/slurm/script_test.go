@@ -77,6 +77,8 @@ func TestOptionsThatWouldBreakTheScript(t *testing.T) {
 		"a short option":           func(j *Job) { j.Extra = []string{"-n 4"} },
 		"no option":                func(j *Job) { j.Extra = []string{"mem=4G"} },
 		"an array of the user's":   func(j *Job) { j.Extra = []string{"--array=0-3"} },
+		"a value behind a space":   func(j *Job) { j.Extra = []string{"--array 0-1"} },
+		"one behind a tab":         func(j *Job) { j.Extra = []string{"--time\t1"} },
 		"another name":             func(j *Job) { j.Extra = []string{"--job-name=x"} },
 		"tasks that stay lost":     func(j *Job) { j.Extra = []string{"--no-requeue"} },
 		"a line break":             func(j *Job) { j.Extra = []string{"--comment=a\nb"} },
