@@ -441,7 +441,7 @@ func tableValue(v any) table.Value {
 	return table.Of(v)
 }
 
-// observables are what exact errors may be of. Powers of auxiliary variables have their names.
+// exactObservables are what exact errors may be of. Powers of auxiliary variables have their names.
 var exactObservables = []string{
 	"theta", "theta.mean", "theta.cov", "joint.cov", "step.mean", "step.cov", "theta^1", "theta^2",
 	"cos(theta)", "tanh(theta)", "r^2", "theta1^2", "theta1^2*theta2^2", "cos(theta1)",

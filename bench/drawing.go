@@ -14,11 +14,9 @@ import (
 )
 
 // FigureSpec says how a study's cells are drawn, in terms of a cell's settings
-// (data, split, model, precision, integrator, a parameter of its own, estimator,
-// scheme, batch, K, step, friction, nl, samples, thin, burn, seed) and of what is
-// observed (distance, rmse, mnll, accuracy, ece, coverage, lag1, ess, coupled,
-// gradients, steps, seconds). Of what varies but is not on an axis a point shows the
-// median, with a band. An empty field has the default that its comment states.
+// (ShownSettings, or a parameter of its integrator) and of what is observed
+// (Observations), by their names in files. Of what varies but is not on an axis a point
+// shows the median, with a band. An empty field has the default that its comment states.
 type FigureSpec struct {
 	// Kind names a figure of package figures; "" is the figure that the other
 	// fields describe.

@@ -468,7 +468,7 @@ func (s *session) giveUp(t *task, err error) {
 }
 
 // setReference takes a reference from the store, and reports whether it is there. Its parts are
-// removed, those that a run left that was killed before it could, too.
+// removed, those that a run on this machine left that was killed before it could, too.
 // A record that cannot be decoded counts as missing, and is computed again.
 func (s *session) setReference(j Job) bool {
 	ref, machine := LoadReference(s.Store, j.Key)
