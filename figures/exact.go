@@ -341,12 +341,12 @@ func drawOrders(d *drawing) error {
 const alike = 1.02
 
 // near reports whether two lines have the same points but for a ratio: gaps at the same
-// places, and values of which the larger is at most ratio times the smaller.
+// places, for the same reason, and values of which the larger is at most ratio times the smaller.
 func near(a, b []point, ratio float64) bool {
 	return slices.EqualFunc(a, b, func(a, b point) bool {
-		// Gaps are alike, too: neither line shows anything there.
-		unknown := math.IsNaN(a.y) && math.IsNaN(b.y)
-		return a.x == b.x && (unknown || max(a.y, b.y) <= ratio*min(a.y, b.y))
+		// Gaps are alike, too, but an error of round-off is not a law that does not exist.
+		gaps := math.IsNaN(a.y) && math.IsNaN(b.y) && a.lost == b.lost
+		return a.x == b.x && (gaps || max(a.y, b.y) <= ratio*min(a.y, b.y))
 	})
 }
 
@@ -462,24 +462,29 @@ var problemLetters = map[string]string{
 // note is what a panel says of its lines: the order with the full batch, fitted and as the
 // integrator claims it for the law that it shows, where lines are those of schemes; which lines
 // lie on each other, being within a ratio; and why a line of the legend is not there. A line that
-// was computed is exact, where its error is round-off, or not resolved, where that is below what
-// the engine can tell. With it come the terms that it uses, as captions explain them.
+// was computed is exact, where its error is round-off, without a stationary law, where no step has
+// one, or not resolved, where what there is is below what the engine can tell. With it come the
+// terms that it uses, as captions explain them.
 func (g *grid) note(p *facet, ratio float64) (text string, terms []string) {
 	if p == nil {
 		return "does not run on this problem", nil
 	}
 	// Notes stand in the order: the orders, lines on each other, lines that are not there.
 	var notes []string
-	reasons := []string{"exact", "not resolved", "not run"}
+	reasons := []string{"exact", "not resolved", "no stationary law", "not run"}
 	why, covered := make([][]string, len(reasons)), make([][]string, len(g.names))
 	missing := func(reason, i int) { why[reason] = append(why[reason], g.names[i]) }
 	for i, line := range p.lines {
 		if line == nil {
-			missing(2, i)
+			missing(3, i)
 			continue
 		}
-		// Of several lines on each other the first in the legend is named: others cover it.
-		on := slices.IndexFunc(p.lines[:i], func(o []point) bool { return near(o, line, ratio) })
+		// Of several lines on each other the first in the legend is named: others cover it. One
+		// that is not there covers none.
+		drawn := slices.ContainsFunc(line, func(at point) bool { return at.y > 0 })
+		on := slices.IndexFunc(p.lines[:i], func(o []point) bool {
+			return drawn && near(o, line, ratio)
+		})
 		if on >= 0 {
 			covered[on] = append(covered[on], g.names[i])
 		}
@@ -488,7 +493,9 @@ func (g *grid) note(p *facet, ratio float64) (text string, terms []string) {
 		case isExact(first):
 			missing(0, i)
 			terms = append(terms, ofExact)
-		case !slices.ContainsFunc(line, func(at point) bool { return at.y > 0 }): // all gaps
+		case !slices.ContainsFunc(line, func(at point) bool { return at.lost == 0 }):
+			missing(2, i)
+		case !drawn: // all gaps
 			missing(1, i)
 		case slices.Equal(g.chart.lines, []string{"scheme"}) && first.Text("scheme") == "full" &&
 			isFinite(claim):
@@ -496,9 +503,8 @@ func (g *grid) note(p *facet, ratio float64) (text string, terms []string) {
 			terms = append(terms, ofOrders)
 		}
 	}
-	// Exact lines have gaps alone, and so would all lie on each other.
 	for i, on := range covered {
-		if len(on) > 0 && !isExact(p.lines[i][0].Rows()[0]) {
+		if len(on) > 0 {
 			notes = append(notes, strings.Join(on, ", ")+" as "+g.names[i])
 			terms = append(terms, ofCovered)
 		}

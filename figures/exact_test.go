@@ -216,6 +216,42 @@ func TestOrdersFigure(t *testing.T) {
 	}
 }
 
+// A law that does not exist is not one without error: neither row stands for the other, and notes
+// say of each line why it is not there. No line lies on one that is not drawn.
+func TestUnstableLinesAreNotExactOnes(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	nan := certify.Number(math.NaN())
+	for _, rows := range m.rows {
+		r := &rows[0]
+		x := &r.Observables[0]
+		switch r.Integrator {
+		case "exact":
+			x.Errors, x.Verdict = make([]certify.Number, len(r.Steps)), certify.Exact
+		case "euler", "lietrotter":
+			x.Errors, r.Radii = []certify.Number{nan, nan, nan, nan}, []certify.Number{1.2, 1.1, 1.1, 1.1}
+		case "mt3":
+			x.Errors = []certify.Number{1e-3, 1e-15, 1e-15, 1e-15} // the last three below the resolution
+			if r.Scheme == "replacement" {
+				x.Errors[0] = 1e-15
+			}
+		}
+	}
+	f := figureOf(t, p, m)
+	if want := "euler stands for lietrotter as well."; !strings.Contains(f.Caption, want) || strings.Count(f.Caption, "stands for") != 1 {
+		t.Errorf("caption %q, want %q alone", f.Caption, want)
+	}
+	notes := map[string]string{"euler": "no stationary law: full, replacement", "exact": "exact: full, replacement", "mt3": "full batch: fitted 3.0, claimed 3\nnot resolved: replacement"}
+	for _, row := range f.panels {
+		name, _, _ := strings.Cut(row[0].Title, ":")
+		if row[0].Note != notes[name] {
+			t.Errorf("%s: note %q, want %q", name, row[0].Note, notes[name])
+		}
+	}
+	if len(f.panels) != 3 || strings.Contains(f.Caption, "lies on") {
+		t.Errorf("%d rows, caption %q", len(f.panels), f.Caption)
+	}
+}
+
 // A bias that is round-off is exact in the figure of energy errors, too.
 func TestEnergyFigureNamesExactBias(t *testing.T) {
 	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
