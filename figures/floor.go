@@ -22,26 +22,32 @@ type floor struct {
 	// lines are, by line and place, the measured floors of its chains (paper.Floors): a number for
 	// each split or seed. What a line differs in besides its friction does not count.
 	lines []map[float64][]float64
+	// highest are, by line, the largest distances of single chains that these numbers are of.
+	highest []float64
 }
 
-// newFloor finds the floors of a panel's lines among those that were measured, along an x axis of
-// a setting.
-func newFloor(p *facet, ofX bench.Setting, measured map[table.Key]float64) floor {
+// newFloor finds the floors of a panel's lines among the chains that measure them, along an x axis
+// of a setting.
+func newFloor(p *facet, ofX bench.Setting, measured map[table.Key][]float64) floor {
 	f := floor{self: selfBand(p.Table), along: slices.Contains(paper.FloorColumns, ofX.Column)}
 	for _, line := range p.lines {
-		values := make(map[float64][]float64)
+		values, highest := make(map[float64][]float64), math.NaN()
 		// Chains at several steps have one floor, which counts once.
 		seen := make(map[table.Key]bool)
 		for _, at := range line {
 			for _, r := range at.Rows() {
 				key := r.Key(paper.FloorColumns...)
-				if v, ok := measured[key]; ok && !seen[key] {
-					values[f.place(at.x)] = append(values[f.place(at.x)], v)
+				if chains := measured[key]; len(chains) > 0 && !seen[key] {
+					_, median, most := spread(chains)
+					values[f.place(at.x)] = append(values[f.place(at.x)], median)
+					if !(highest >= most) {
+						highest = most
+					}
 				}
 				seen[key] = true
 			}
 		}
-		f.lines = append(f.lines, values)
+		f.lines, f.highest = append(f.lines, values), append(f.highest, highest)
 	}
 	return f
 }
@@ -175,30 +181,44 @@ func (s *sampled) selfLabel() string {
 	return "self-distance of the truth's draws"
 }
 
-// leaving says where the lines of a panel leave their measured floors: at the point from which
-// on all finite chains are above all that the floor is of. Five chains on the floor are above
-// five others once in 252 times; single ones say nothing. It is "" where there is nothing to say.
+// leastReplicates is how many splits or seeds it takes to tell chains from their floor: four are
+// above four others once in 70 times by chance, two above two once in six.
+const leastReplicates = 4
+
+// alongStep reports whether the x axis is the step, or the step relative to the largest stable one:
+// along it errors grow.
+func (s *sampled) alongStep() bool {
+	return s.ofX.Name == "step" && (s.xObserved == nil || s.xObserved.Name == bench.OnRelative)
+}
+
+// leaving says where the lines of a panel leave their measured floors as the step grows: at the
+// point from which on all finite chains are above all that the floor is of. It is "" where there is
+// nothing to say.
 func (s *sampled) leaving(p *facet) string {
+	if !s.alongStep() {
+		return ""
+	}
 	var stay, leave []string
+	f := s.floors[p]
+	few := func(at point) bool { return present(at.Table).Len() < leastReplicates }
 	for i, line := range p.lines {
-		f := s.floors[p]
-		_, _, highest := spread(f.lines[i][0]) // where a line has one floor
 		finite := slices.DeleteFunc(slices.Clone(line),
 			func(at point) bool { return !isFinite(at.y) })
 		// A single point of the full batch may be what the floor is of.
 		alone := len(finite) == 1 && finite[0].Where("K", 1).Len() > 0
-		if len(finite) == 0 || alone || s.most == 1 || math.IsNaN(highest) || f.along {
+		if len(finite) == 0 || alone || len(f.lines[i][0]) < leastReplicates ||
+			slices.ContainsFunc(finite, few) {
 			continue
 		}
 		// From the last point back, as long as the lowest chain is above the highest of the floor.
 		from := len(finite)
-		for from > 0 && finite[from-1].low > highest {
+		for from > 0 && finite[from-1].low > f.highest[i] {
 			from--
 		}
 		if from == len(finite) {
 			stay = append(stay, s.names[i])
 		} else {
-			leave = append(leave, s.names[i]+" from "+s.ofX.Symbol+decimal(finite[from].x))
+			leave = append(leave, s.names[i]+" from "+s.placeText(finite[from]))
 		}
 	}
 	text := capital(s.title(p)) + ": "
@@ -213,4 +233,12 @@ func (s *sampled) leaving(p *facet) string {
 		return text + "nowhere " + is + strings.Join(stay, ", ") + "."
 	}
 	return ""
+}
+
+// placeText names the place of a point on the x axis.
+func (s *sampled) placeText(at point) string {
+	if s.xObserved != nil {
+		return s.xObserved.Label + " = " + decimal(at.x)
+	}
+	return s.ofX.Symbol + decimal(at.x)
 }

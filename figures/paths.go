@@ -134,6 +134,11 @@ func batchText(c bench.Cell) string {
 	return fmt.Sprintf("B = %d, %s", c.BatchSize, c.Scheme)
 }
 
-// capital makes the first letter of a name, which is ASCII, a capital: captions begin with names
-// of integrators.
-func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+// capital makes the first letter of a name a capital, as captions begin with names of integrators.
+// Symbols, such as η, stay as they are.
+func capital(name string) string {
+	if name != "" && 'a' <= name[0] && name[0] <= 'z' {
+		return strings.ToUpper(name[:1]) + name[1:]
+	}
+	return name
+}

@@ -82,7 +82,7 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		s.grid = c.arrange(cells, nil)
 	}
 	if judged {
-		measured := paper.Floors(cells)
+		measured := paper.FloorChains(cells)
 		for _, p := range s.all() {
 			s.floors[p] = newFloor(p, s.ofX, measured)
 		}
@@ -338,8 +338,7 @@ func (s *sampled) order(p bench.Plan, line int) string {
 	of := s.lines[line]
 	m, ok := p.Method(of.Get("integrator").Text())
 	order, joint := float64(m.Position), float64(m.Joint)
-	along := s.ofX.Name == "step" && (s.xObserved == nil || s.xObserved.Name == bench.OnRelative)
-	named := s.logY && len(s.floors) > 0 && along && of.Where("K", 1).Len() > 0 &&
+	named := s.logY && len(s.floors) > 0 && s.alongStep() && of.Where("K", 1).Len() > 0 &&
 		slices.Contains(distinct.Of(s.ofLines, nameOf), "integrator")
 	usual := of.Get("parameters").Text() == ""
 	switch {

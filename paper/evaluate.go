@@ -149,18 +149,27 @@ var FloorColumns = []string{
 }
 
 // Floors returns the distance that chains without visible error have, their autocorrelation
-// included, by FloorColumns: the median of the full batch, N_l = 1, at the smallest step at
-// which there is one.
+// included, by FloorColumns: the median of FloorChains.
 func Floors(rows *table.Table) map[table.Key]float64 {
 	floors := make(map[table.Key]float64)
+	for key, of := range FloorChains(rows) {
+		floors[key] = median(of)
+	}
+	return floors
+}
+
+// FloorChains returns the distances of the chains that measure a floor, by FloorColumns: those
+// of the full batch, N_l = 1, at the smallest step at which there is one.
+func FloorChains(rows *table.Table) map[table.Key][]float64 {
+	chains := make(map[table.Key][]float64)
 	full := rows.Where("K", 1).Filter(func(r table.Row) bool {
 		ks := r.Number("ks")
 		return ks == ks && !diverged(r) && !(r.Number("nl") > 1) && r.Number("h") > 0
 	})
 	for _, g := range full.GroupBy(FloorColumns...) {
-		floors[g.Key] = median(g.Sort("h").GroupBy("h")[0].Numbers("ks"))
+		chains[g.Key] = g.Sort("h").GroupBy("h")[0].Numbers("ks")
 	}
-	return floors
+	return chains
 }
 
 // median is the mean of the two middle ones of some numbers, at least one.
