@@ -257,7 +257,7 @@ func (r *reproduction) draw(ctx context.Context) error {
 	}
 	// Claims are decided by all plans of the profile in the store, whatever was selected.
 	drawer := figures.Drawer{Results: bench.NewResults(r.Store), Dir: r.out, All: r.shown(all),
-		Width: table.Width()}
+		Width: table.WidthOf(r.stdout)}
 	var failed []error
 	for _, p := range r.plans {
 		if err := ctx.Err(); err != nil {

@@ -108,3 +108,17 @@ func checkTablesFit(t *testing.T, widths ...int) {
 		}
 	}
 }
+
+// A run whose output goes to a file, of which nobody said how wide it is, leaves no column out.
+func TestARunInAFileHasAllColumns(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	inFolder(t, map[string]string{"mine.toml": wide})
+	args := []string{"run", "mine.toml"}
+	for columns, want := range map[string]bool{"": true, "100": false} {
+		t.Setenv("COLUMNS", columns)
+		text := onTerminal(t, func(w *os.File) { run(context.Background(), w, io.Discard, args) })
+		if all := strings.Contains(text, "seconds") && !strings.Contains(text, "Left out"); all != want {
+			t.Errorf("COLUMNS = %q: all columns are there: %v, want %v:\n%s", columns, all, want, text)
+		}
+	}
+}
