@@ -62,22 +62,56 @@ type figureKind struct {
 	// nil: it may be anything. What captions say of one cell must hold for all.
 	free   func(*Cell)
 	differ string
+	// only reports whether captions are true of a cell; want says which those are. nil: of any.
+	only func(Cell) bool
+	want string
+	// oneModel says that chains on a data set are shown together whatever their model is.
+	oneModel bool
 }
 
 // figureKinds are all figures with a name. The figure that a study describes has none.
 var figureKinds = []figureKind{
 	// A panel for each friction: paths over the target's density.
-	{"paths", []Observable{Density, Path}, func(c *Cell) { c.Friction = 0 }, "friction alone"},
+	{name: "paths", observes: []Observable{Density, Path}, differ: "friction alone",
+		free: func(c *Cell) { c.Friction = 0 }},
 	// A panel for each number of batches and scheme: histograms against the exact law.
-	{"toy", []Observable{Histogram}, func(c *Cell) { c.Batches, c.BatchSize, c.Scheme = 0, 0, "" },
-		"batches and scheme alone"},
+	{name: "toy", observes: []Observable{Histogram}, differ: "batches and scheme alone",
+		free: func(c *Cell) { c.Batches, c.BatchSize, c.Scheme = 0, 0, "" },
+		only: func(c Cell) bool { return c.Integrator == "exact" },
+		want: `integrator = "exact"`},
 	// One panel: bands of the predictive law along the input.
-	{"synthetic", []Observable{Marginals}, func(*Cell) {}, "nothing"},
-	{"orders", nil, nil, ""},
-	{"scores", []Observable{Distance, Reference}, nil, ""},
-	{"autocorrelation", []Observable{Reference}, nil, ""},
-	{"claims", nil, nil, ""},
-	{"regimes", []Observable{Distance}, nil, ""},
+	{name: "synthetic", observes: []Observable{Marginals}, differ: "nothing", free: func(*Cell) {}},
+	{name: "orders"},
+	// A line for each data set and method, of which leapfrog is one.
+	{name: "scores", observes: []Observable{Distance, Reference}, oneModel: true,
+		free: ofSetAndStep, differ: "data set, model, precision, step, thin and burn alone",
+		only: func(c Cell) bool {
+			return c.Observe == Reference || c.Integrator == "leapfrog" && c.Batches == 1
+		},
+		want: `integrator = "leapfrog" and batch = "full"`},
+	{name: "autocorrelation", observes: []Observable{Reference}},
+	{name: "claims"},
+	// A place for all chains on a data set that agree in K, friction, step and scheme.
+	{name: "regimes", observes: []Observable{Distance}, oneModel: true,
+		free: func(c *Cell) {
+			ofSetAndStep(c)
+			c.Batches, c.BatchSize, c.Scheme, c.Friction = 0, 0, "", 0
+		},
+		differ: "data set, model, precision, batch, K, scheme, step, thin, burn and friction " +
+			"alone"},
+}
+
+// ofSetAndStep takes a cell's data set out of it, its step, and what goes with either.
+func ofSetAndStep(c *Cell) {
+	c.Dataset, c.Model, c.Precision, c.Oracle, c.ExactDraws = "", "", "", "", nil
+	c.Step, c.Thin, c.BurnIn = 0, 0, 0
+}
+
+// sampler is an exact job without what places of the kind "regimes" differ in.
+func sampler(j ExactJob) string {
+	e := j.Exact
+	e.Name, e.Problem, e.Schemes, e.Steps = "", nil, nil, nil
+	return digest(e)
 }
 
 // checkCells refuses a figure that cannot show the study's cells, before they are
@@ -94,6 +128,7 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	// first is the stream of the first cell without the settings in which panels may differ. Every
 	// other cell must have the same one.
 	var first string
+	models := make(map[string]string) // of data sets
 	for _, j := range jobs {
 		c := j.Cell
 		if kind.observes != nil && !slices.Contains(kind.observes, c.Observe) {
@@ -104,8 +139,17 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 			return fmt.Errorf("shows cells that observe %s, and one of these observes %s: %s",
 				join(kind.observes), c.Observe, want)
 		}
-		// A density has no friction: it lies beneath the paths of all.
-		if kind.free == nil || c.Observe == Density {
+		if kind.only != nil && !kind.only(c) {
+			return fmt.Errorf("kind = %q: want %s for all cells", g.Kind, kind.want)
+		}
+		if of, ok := models[c.Dataset]; kind.oneModel && ok && of != c.Model {
+			return fmt.Errorf("kind = %q: want one model on data set %q, and there are %s and %s",
+				g.Kind, c.Dataset, of, c.Model)
+		}
+		models[c.Dataset] = c.Model
+		// A density has no friction: it lies beneath the paths of all. References are made as
+		// [reference] says.
+		if kind.free == nil || c.Observe == Density || c.Observe == Reference {
 			continue
 		}
 		kind.free(&c)
@@ -116,6 +160,10 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 			return fmt.Errorf("kind = %q: its cells may differ in %s, and these do in more", g.Kind,
 				kind.differ)
 		}
+	}
+	if g.Kind == "regimes" && len(distinct.Of(s.Exact, sampler)) > 1 {
+		return errors.New(`kind = "regimes": its exact errors may differ in problem, friction, ` +
+			`scheme and step alone, and these do in more`)
 	}
 	switch {
 	case g.Kind == "orders" && s.Exact == nil:

@@ -264,6 +264,17 @@ func TestRegressionTableFiles(t *testing.T) {
 	}
 }
 
+// How the paper's steps were chosen is no statement about a user's.
+func TestScoresOfAUsersStudyDoNotStateTheStepsOfThePaper(t *testing.T) {
+	p := plan(t, "quick", "classification")
+	for origin, want := range map[string]bool{"": true, "a user's file": false} {
+		p.Origin = origin
+		if notes := strings.Join(made(t, p, invent(p, nil)).Tables[0].Notes, " "); strings.Contains(notes, "Full batch. η: the largest of 0.005") != want {
+			t.Errorf("origin %q: notes %q", origin, notes)
+		}
+	}
+}
+
 func TestOneSplitHasNoDeviation(t *testing.T) {
 	p := plan(t, "quick", "classification")
 	dir := t.TempDir()

@@ -65,8 +65,9 @@ const regimeObservable = "theta.cov"
 // three times what chance makes of a mean over two chains.
 const clearExcess = 0.02
 
-// places returns what a study has under all schemes but the full batch.
-func (d *drawing) places() *table.Table {
+// places returns what a study has under all schemes but the full batch, and whether all floors of
+// its chains are measured.
+func (d *drawing) places() (out *table.Table, measured bool) {
 	// The floor of chains is the measured one; where the study has no full batch at a small step it
 	// is the self-distance.
 	floors := paper.Floors(d.cells)
@@ -77,7 +78,7 @@ func (d *drawing) places() *table.Table {
 		}
 		floor, ok := floors[r.Key(paper.FloorColumns...)]
 		if !ok {
-			floor = r.Number("ks_self")
+			floor, measured = r.Number("ks_self"), false
 		}
 		return r.Number("ks") - floor
 	}
@@ -85,7 +86,7 @@ func (d *drawing) places() *table.Table {
 		return hasRegime(r) && !r.Get("diverged").Truth() &&
 			(!isExact(r) || r.Text("observable") == regimeObservable)
 	})
-	out := newPlaces()
+	out, measured = newPlaces(), true
 	for _, g := range rows.GroupBy("record", "dataset", "problem", "K", "friction", "h") {
 		independent := g.Where("scheme", "replacement").Mean(excess)
 		for _, s := range g.GroupBy("scheme") {
@@ -110,7 +111,7 @@ func (d *drawing) places() *table.Table {
 			out.Add(nil, place)
 		}
 	}
-	return out
+	return out, measured
 }
 
 // regimeQuantity is what a row of panels shows of a place.
@@ -143,7 +144,7 @@ var ratioClasses = []struct {
 
 // drawRegimes makes the figure of the two laws, and the table of exponents.
 func drawRegimes(d *drawing) error {
-	all := d.places()
+	all, measured := d.places()
 	shown := all.Where("scheme", "reshuffle")
 	if shown.Len() == 0 {
 		return fmt.Errorf("no chain in random orders has a regime")
@@ -188,10 +189,14 @@ func drawRegimes(d *drawing) error {
 		}
 		f.Data.add(row...)
 	}
+	above := "the measured floor"
+	if !measured {
+		above += " (where there is none, above the self-distance of the truth's draws)"
+	}
 	f.Caption = d.caption("Mini-batches in random orders (reshuffle); K batches, step η, "+
 		"friction C, ω the largest frequency of the posterior. A line joins the steps of one C "+
 		"and K. Exact: error of cov θ, the median over Gaussian problems of equal K. Sampled: "+
-		"Kolmogorov distance above the measured floor, without chains that diverged; in the lower "+
+		"Kolmogorov distance above "+above+", without chains that diverged; in the lower "+
 		"rows where it is above "+significant(clearExcess)+", three times what chance makes, on "+
 		"the map and as a ratio where that of independent batches is. Dotted, of chains: the "+
 		"theory for C/ω = "+significant(sampledDamping)+".",

@@ -286,6 +286,19 @@ func TestRegimesSayTheirLimits(t *testing.T) {
 	}
 }
 
+// Where a study has no full batch, the caption says what stands in the place of the measured floor.
+func TestRegimesSayWhereThereIsNoFloor(t *testing.T) {
+	p, m := regimesStudy(t)
+	const says = "above the measured floor (where there is none, above the self-distance of the truth's draws), without"
+	if c := figureOf(t, p, m).Caption; strings.Contains(c, "self-distance") || !strings.Contains(c, "above the measured floor, without") {
+		t.Errorf("caption %q", c)
+	}
+	p.Cells = slices.DeleteFunc(p.Cells, func(j bench.Job) bool { return j.Cell.Batches == 1 && j.Cell.Friction == 2 })
+	if c := figureOf(t, p, m).Caption; !strings.Contains(c, says) {
+		t.Errorf("without a full batch at one friction: caption %q", c)
+	}
+}
+
 // No line has the marker that the map has for what random orders leave.
 func TestRegimeLinesHaveMarkersOfTheirOwn(t *testing.T) {
 	shown := newPlaces()

@@ -501,9 +501,11 @@ func drawScores(d *drawing) error {
 			}
 		}
 	}
-	d.table(d.plan.ID, rows,
-		"SHMC: leapfrog; SGHMC: adaptive (the oracle). Full batch. "+
-			"η: the largest of 0.005, 0.002, 0.001 at which no chain diverged.",
+	methods := "SHMC: leapfrog; SGHMC: adaptive (the oracle). Full batch."
+	if d.plan.BuiltIn() { // a user's study has other steps
+		methods += " η: the largest of 0.005, 0.002, 0.001 at which no chain diverged."
+	}
+	d.table(d.plan.ID, rows, methods,
 		"±: standard deviation over splits. Δ/sd: difference from the paper in units of "+
 			"the paper's standard deviation, as the claims have it: 0.005 larger than printed, "+
 			"since it has two digits; * beyond two.")
