@@ -13,7 +13,7 @@ bench() { ${GO:-go} test -run xxx -benchtime 50ms -bench "$@"; }
 	done
 } | awk '
 	function value(unit,  i) { for (i = 2; i < NF; i++) if ($(i + 1) == unit) return $i }
-	function short(x) { return sprintf(x < 1000 ? "%.3g" : "%.0f", x) }
+	function short(x) { return sprintf(x < 999.5 ? "%.3g" : "%.0f", x) }
 	function key(name) { return match($1, name "=[a-z0-9]+") ? substr($1, RSTART + length(name) + 1, RLENGTH - length(name) - 1) : "" }
 	/^(---|FAIL|panic)/ { print; bad = 1 }
 	/^BenchmarkNormals/ {
