@@ -86,6 +86,8 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 	for name, damage := range map[string]func() error{
 		"v2-lzma":                      func() error { return nil },
 		"v2-blosc: the end is missing": func() error { return os.WriteFile(chunk, whole[:len(whole)/2], 0o600) },
+		"v2-blosc: 300 bytes are gone": func() error { return os.WriteFile(chunk, whole[:len(whole)-300], 0o600) },
+		"v2-blosc: a byte is missing":  func() error { return os.WriteFile(chunk, whole[:len(whole)-1], 0o600) },
 		"v2-blosc: nothing is there":   func() error { return os.WriteFile(chunk, nil, 0o600) },
 	} {
 		store, _, _ := strings.Cut(name, ":")

@@ -458,13 +458,15 @@ var errBlosc = errors.New("blosc: the chunk ends early, or is none")
 // unblosc undoes Blosc 1 with lz4, zlib or zstd. Blosc cuts the data into blocks, and most blocks
 // into streams, one for each byte of an element after the shuffle; each stream is compressed on its
 // own. Lengths are read from the data: one that leads beyond them panics, here and in unlz4, and
-// is recovered as an error, in place of a check at each access.
+// is recovered as an error, in place of a check at each access. Go lets slices reach beyond a
+// slice's length, up to its capacity: so the data must have none to spare.
 func unblosc(data []byte, most int) (out []byte, err error) {
 	defer func() {
 		if recover() != nil { // a length beyond the data
 			err = errBlosc
 		}
 	}()
+	data = slices.Clip(data)
 	flags, element := data[2], int(data[3])
 	word := func(at int) int { return int(binary.LittleEndian.Uint32(data[at:])) }
 	total, block := word(4), word(8)
