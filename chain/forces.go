@@ -9,6 +9,7 @@ import (
 
 	"hambench/integrators"
 	"hambench/integrators/noise"
+	"hambench/internal/child"
 	"hambench/models"
 )
 
@@ -86,15 +87,28 @@ func (f *forces) mode() ([]float64, error) {
 	start := make([]float64, t.Dim())
 	noise.New(modeKey, noise.StreamStart).Normal(start)
 	t.DrawPrior(start)
+	// The search evaluates in goroutines of its own, where a caller cannot recover the panic of a
+	// model that fails: it is caught there, and ends the search.
+	var failed error
 	problem := optimize.Problem{
-		Func: func(theta []float64) float64 {
+		Func: func(theta []float64) (u float64) {
+			defer child.Catch(&failed)
 			f.counts.FullGradients++
 			return t.Potential(theta)
 		},
-		Grad: f.full().Gradient,
+		Grad: func(g, theta []float64) {
+			if failed == nil { // of the potential at the same position
+				defer child.Catch(&failed)
+				f.full().Gradient(g, theta)
+			}
+		},
+		Status: func() (optimize.Status, error) { return optimize.NotTerminated, failed },
 	}
 	settings := &optimize.Settings{MajorIterations: modeIterations}
 	found, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
+	if failed != nil {
+		return nil, failed
+	}
 	if found == nil || floats.HasNaN(found.X) || math.IsInf(found.F, 0) {
 		return nil, fmt.Errorf("no mode of model %q was found: %w", f.can.Name, err)
 	}

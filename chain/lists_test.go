@@ -2,6 +2,7 @@ package chain_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"hambench/chain"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
+	"hambench/internal/child"
 	"hambench/models"
 	"hambench/models/datasets"
 )
@@ -272,6 +274,44 @@ func TestTheSearchForAModeIsCountedAndAlone(t *testing.T) {
 	}
 	if ends[0] != ends[1] {
 		t.Errorf("%v, and %v on a target that was arranged", ends[0], ends[1])
+	}
+}
+
+// dying is a target whose model, in a process of its own, ends before its last evaluations.
+type dying struct {
+	models.Target
+	left int // evaluations until it ends
+}
+
+func (d *dying) evaluate() {
+	if d.left--; d.left < 0 {
+		panic(&child.Failure{Err: errEnded})
+	}
+}
+
+func (d *dying) Potential(theta []float64) float64 {
+	d.evaluate()
+	return d.Target.Potential(theta)
+}
+
+func (d *dying) Gradient(g, theta []float64, rows models.Rows) {
+	d.evaluate()
+	d.Target.Gradient(g, theta, rows)
+}
+
+var errEnded = errors.New("the model has ended")
+
+// A model that ends within the search for cv's mode, at whatever evaluation, makes an error and no
+// crash: gonum evaluates in goroutines of its own.
+func TestTheSearchForAModeReturnsAFailureOfTheModel(t *testing.T) {
+	for left := range 12 {
+		_, err := chain.Registries{}.New(&dying{target(t, "logistic", "logistic", ""), left}, chain.Spec{
+			Integrator: "leapfrog", Params: integrators.Params{Step: 0.05, Friction: 1},
+			Estimator: "cv", Batches: 4,
+		})
+		if !errors.Is(err, errEnded) {
+			t.Errorf("after %d evaluations: %v: want %v", left, err, errEnded)
+		}
 	}
 }
 

@@ -143,7 +143,8 @@ func (s *Stability) measure() error {
 // finite; the spec's own step is ignored. A step of that size need not be accurate.
 func (s *Stability) Largest(
 	ctx context.Context, r chain.Registries, spec chain.Spec,
-) (float64, error) {
+) (_ float64, err error) {
+	defer child.Catch(&err)
 	in, err := r.Integrator(spec.Integrator)
 	if err != nil {
 		return 0, err

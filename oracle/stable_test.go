@@ -11,6 +11,7 @@ import (
 
 	"hambench/chain"
 	"hambench/integrators"
+	"hambench/internal/child"
 	"hambench/internal/long"
 	"hambench/models"
 	"hambench/models/datasets"
@@ -169,6 +170,27 @@ func TestStableStepFallsWithTheLargestBatch(t *testing.T) {
 		t.Errorf("with all rows %g, with two batches %g: want about half", full, two)
 	}
 }
+
+// A model that ends in a trial, in whatever evaluation, is the search's error.
+func TestTheSearchForAStepReturnsAFailureOfTheModel(t *testing.T) {
+	s, err := NewStability(t.Context(), normals(1, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := errors.New("the model has ended")
+	s.t = &ending{s.t, &child.Failure{Err: ended}}
+	if _, err := s.Largest(t.Context(), chain.Registries{}, stableSpec(1)); !errors.Is(err, ended) {
+		t.Errorf("%v: want %v", err, ended)
+	}
+}
+
+// ending has a model whose process ends when it is asked for a potential.
+type ending struct {
+	models.Target
+	failure *child.Failure
+}
+
+func (t *ending) Potential([]float64) float64 { panic(t.failure) }
 
 // lopsided has two rows, and all curvature in the first.
 type lopsided struct{ *scalarTarget }
