@@ -80,7 +80,8 @@ func (t *tempered) capabilities() Capabilities {
 	if of, ok := t.Target.(tempers); ok && t.known == nil {
 		t.known = of.lawOf(t.Tempering)
 	}
-	if t.known != nil || t.inner.Analytic != nil && t.inner.LinearGaussian != nil {
+	normal := t.inner.Analytic != nil && t.inner.LinearGaussian != nil && t.inner.Marginals == nil
+	if t.known != nil || normal {
 		c.Analytic = t
 	}
 	if _, ok := t.known.(distributed); ok {
@@ -140,23 +141,24 @@ type distributed interface {
 // tempering; nil if it does not.
 type tempers interface{ lawOf(m Tempering) law }
 
-// posterior returns the law, of a linear-Gaussian target, whose outputs are linear in θ, the
+// posterior returns the law, of a linear-Gaussian target, whose outputs are affine in θ, the
 // normal one.
 func (t *tempered) posterior() law {
 	if t.known != nil {
 		return t.known
 	}
-	// Column d of the features is what the unit vector d predicts: outputs are linear in θ,
-	// without a constant.
+	// Column d of the features is what the unit vector d predicts beyond the constant, which 0
+	// predicts.
 	dim, outputs := t.Dim(), t.Outputs()
-	features, unit, column := make([]float64, outputs*dim), make([]float64, dim),
-		make([]float64, outputs)
+	features, unit, column, constant := make([]float64, outputs*dim), make([]float64, dim),
+		make([]float64, outputs), make([]float64, outputs)
+	t.Predict(constant, unit)
 	for d := range dim {
 		clear(unit)
 		unit[d] = 1
 		t.Predict(column, unit)
 		for o, v := range column {
-			features[o*dim+d] = v
+			features[o*dim+d] = v - constant[o]
 		}
 	}
 	precision, shift := t.Affine(Rows{Lo: 0, Hi: t.Rows(), Scale: 1})
@@ -164,6 +166,7 @@ func (t *tempered) posterior() law {
 	if !ok {
 		panic("models: the precision of a tempered posterior has no accurate inverse")
 	}
+	floats.Add(normal.outputs, constant)
 	t.known = normal
 	return normal
 }
