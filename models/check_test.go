@@ -64,6 +64,8 @@ func TestAGradientIsThatOfItsPotential(t *testing.T) {
 		{"stiff", func(c *curve) { c.scale = 1e9 }, ""},
 		{"of waves of 10⁻⁴", func(c *curve) { c.sharp = 6e4 }, ""},
 		{"flat", func(c *curve) { c.scale = 1e-9 }, ""},
+		{"0.08 % too long", func(c *curve) { c.gradient = 1.0008 }, ""},
+		{"0.2 % too long", func(c *curve) { c.gradient = 1.002 }, "not that of the potential"},
 		{"2 % too long", func(c *curve) { c.gradient = 1.02 }, "not that of the potential"},
 		{"2 % too short, in float32", func(c *curve) { c.gradient, c.single = 0.98, true }, "not that of the potential"},
 		{"of the other sign", func(c *curve) { c.gradient = -1 }, "not that of the potential"},
