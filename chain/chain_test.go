@@ -277,6 +277,24 @@ func TestAffineIsKeptPerBatchOfAnArrangement(t *testing.T) {
 	}
 }
 
+// A scheme whose batches begin at any row asks for ever new forces: those kept are bounded.
+func TestAffineForcesAreBounded(t *testing.T) {
+	f := newForces(vast{gaussian{smooth{newSprings(make([]float64, 200)...)}}})
+	for lo := range 200 {
+		force := f.batch(models.Rows{Lo: lo, Hi: lo + 1, Scale: 1000}).(integrators.AffineForce)
+		if force.Affine() != force.Affine() || len(f.affine) > fewestAffine {
+			t.Fatalf("%d forces of 10⁶ numbers are kept, or the last one is not", len(f.affine))
+		}
+	}
+}
+
+// vast has affine forces of 1000 parameters.
+type vast struct{ gaussian }
+
+func (vast) Affine(models.Rows) (precision, shift []float64) {
+	return make([]float64, 1e6), make([]float64, 1000)
+}
+
 func TestHessianVectorProducts(t *testing.T) {
 	in, k := eulerOf(0.1)
 	in.Integrator.Needs.HessianVectors = 1

@@ -152,13 +152,21 @@ func (b *batch) HessianVector(hv, theta, v []float64) {
 	b.can.Hessian.HessianVector(hv, theta, v, b.rows)
 }
 
-// Affine returns one pointer per batch of an arrangement: integrators keep
-// what they derive from it.
+// The affine forces kept take about keptNumbers numbers, 256 MB, or fewestAffine forces if that is
+// more. affineOverhead is what slices and the map take for each, in numbers.
+const keptNumbers, fewestAffine, affineOverhead = 1 << 25, 64, 32
+
+// Affine returns one pointer per batch of an arrangement, until there are too many: integrators keep
+// what they derive from it, and a scheme whose batches begin at any row asks for ever new ones.
 func (b *batch) Affine() *integrators.Affine {
 	a := b.affine[b.rows]
 	if a == nil {
 		precision, shift := b.can.LinearGaussian.Affine(b.rows)
 		a = &integrators.Affine{Precision: precision, Shift: shift}
+		each := len(precision) + len(shift) + affineOverhead
+		if len(b.affine) >= max(fewestAffine, keptNumbers/each) {
+			clear(b.affine)
+		}
 		b.affine[b.rows] = a
 	}
 	return a

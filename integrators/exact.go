@@ -55,20 +55,27 @@ type affineFlow struct {
 	flow    linearFlow
 }
 
-// The flows kept take about keptNumbers numbers, 128 MB, or fewestFlows flows if that is
-// more, which is enough for a small number of batches of any dimension.
+// The flows kept take, with the forces that they are of, about keptNumbers numbers, 256 MB, or
+// fewestFlows flows if that is more, which is enough for a small number of batches of any
+// dimension. flowOverhead is what slices and the map take for each flow, in numbers.
 const (
-	keptNumbers = 1 << 24
-	fewestFlows = 64
+	keptNumbers  = 1 << 25
+	fewestFlows  = 64
+	flowOverhead = 100
 )
 
 func newExact(dim int, p Params) *exact {
 	v := vectors(6, dim)
-	return &exact{
+	s := &exact{
 		dim: dim, p: p, flows: make(map[*Affine]affineFlow),
-		most: max(fewestFlows, keptNumbers/(dim*dim)),
-		xi1:  v[0], xi2: v[1], x: v[2], y: v[3], u: v[4], v: v[5],
+		xi1: v[0], xi2: v[1], x: v[2], y: v[3], u: v[4], v: v[5],
 	}
+	matrices := 8 // the precision, and the blocks of a dense flow
+	if _, modes := s.uniformMass(); modes {
+		matrices = 2 // the precision and its eigenvectors
+	}
+	s.most = max(fewestFlows, keptNumbers/(matrices*dim*dim+9*dim+flowOverhead))
+	return s
 }
 
 // Step panics if f is no AffineForce, or breaks that interface's contract.

@@ -2,6 +2,7 @@ package integrators
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -259,4 +260,32 @@ func TestTanhDefect(t *testing.T) {
 		series += term
 	}
 	checkRelative(t, "e^−x − 1 + x at 1e-3", expDefect(small), series)
+}
+
+// What is kept of the flows that a chain no longer asks for takes no more than it may, whatever the
+// dimension: with a batch drawn at every step, each step adds one.
+func TestKeptFlowsTakeABoundedMemory(t *testing.T) {
+	var before, after runtime.MemStats
+	for _, mass := range [][]float64{{1}, {1, 1, 1}, {1, 2, 3}, slices.Repeat([]float64{1, 2}, 20)} {
+		d := len(mass)
+		s := newExact(d, Params{Step: 0.1, Friction: 1, InvMass: mass})
+		flows := 20_000 / (d * d)
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		z := NewState(d)
+		for range flows {
+			f := newGaussian(make([]float64, d*d), make([]float64, d))
+			for i := range d {
+				f.affine.Precision[i*d+i] = 1
+			}
+			s.Step(z, f, silent{})
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		each := float64(after.HeapAlloc-before.HeapAlloc) / float64(len(s.flows))
+		if all := each * float64(s.most); len(s.flows) != flows || all > 350e6 {
+			t.Errorf("%d dimensions: %d flows of %.0f bytes, %.0f MB", d, s.most, each, all/1e6)
+		}
+		runtime.KeepAlive(s)
+	}
 }

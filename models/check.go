@@ -64,7 +64,7 @@ func differs(t Target, theta, v []float64, slope, size float64) (want float64, o
 	for _, e := range checkSteps {
 		up := t.Potential(floats.AddScaledTo(at, theta, e, v))
 		down := t.Potential(floats.AddScaledTo(at, theta, -e, v))
-		// The slope is what errors are relative to, and the gradient's size where that is larger. The
+		// Errors are relative to the slope, or to the gradient's size where that is larger. The
 		// potential's own rounding, some 10⁻¹⁶ |U| over e, counts besides them.
 		now := (up - down) / (2 * e)
 		tolerance := checkTolerance * (max(size, math.Abs(slope)) + math.Abs(up)*1e-8)

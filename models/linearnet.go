@@ -149,7 +149,11 @@ func (t *linearNet) Arrange(order []int) {
 	t.moments = make(map[rows.Range]moments)
 }
 
-// of returns the sums over rows, which are kept until the next arrangement.
+// The sums kept take about keptSums numbers, 256 MB, with what slices and the map take for each.
+const keptSums, sumOverhead = 1 << 25, 32
+
+// of returns the sums over rows, which are kept until the next arrangement, or until they are too
+// many: a scheme whose batches begin at any row asks for ever new ones.
 func (t *linearNet) of(r Rows) moments {
 	(&rows.Layout{N: len(t.order)}).Check(r)
 	r.Scale = 1 // which the sums do not depend on: the key is the rows
@@ -162,6 +166,9 @@ func (t *linearNet) of(r Rows) moments {
 		x, y := t.x[i*in:(i+1)*in], t.y[i*out:(i+1)*out]
 		addProduct(m.xx, 1, x, x, in, 1, in)
 		addProduct(m.yx, 1, y, x, out, 1, in)
+	}
+	if (len(t.moments)+1)*(len(m.xx)+len(m.yx)+sumOverhead) > keptSums {
+		clear(t.moments)
 	}
 	t.moments[r] = m
 	return m

@@ -151,6 +151,24 @@ func TestGradientsOfALinearNetwork(t *testing.T) {
 	}
 }
 
+// A scheme whose batches begin at any row asks for ever new sums: those kept are bounded, and do
+// not differ from those that were dropped.
+func TestTheSumsOfALinearNetworkAreBounded(t *testing.T) {
+	net := newLinearNet([]int{300, 1, 300}, 1, 700, 1)
+	theta, first, again := normals(rand.New(rand.NewPCG(3, 1)), net.Dim()), make([]float64, net.Dim()), make([]float64, net.Dim())
+	net.Gradient(first, theta, Rows{Lo: 0, Hi: 1, Scale: 2})
+	for lo := range 240 {
+		net.of(Rows{Lo: lo, Hi: lo + 1})
+		if n := len(net.moments) * 300 * 600; n > keptSums {
+			t.Fatalf("%d numbers are kept", n)
+		}
+	}
+	net.Gradient(again, theta, Rows{Lo: 0, Hi: 1, Scale: 2})
+	if !slices.Equal(first, again) {
+		t.Error("sums made again have another gradient")
+	}
+}
+
 func TestBadLinearNetworksAreUsageErrors(t *testing.T) {
 	for name, want := range map[string]string{
 		"linear-net":             "model \"linear-net\" without its widths: want those of inputs, hidden layers and outputs, as in linear-net:5,3,5",
