@@ -179,15 +179,16 @@ func (f *sampleFlags) describe(ctx context.Context, t models.Target) (err error)
 	cell.Scheme = cmp.Or(cell.Scheme, chain.DefaultScheme(cell.Batches))
 	f.Spec = cell.Chain()
 	f.Spec.Key = cell.Seed
-	if t, err = f.Spec.Tempered(t); err != nil {
-		return err
-	}
 	// A start that cannot be read is refused before the search for the step, and read once: it may
 	// be a pipe.
 	fixed, err := input.Await(ctx, func() ([]float64, error) {
 		return chain.FixedStart(cell.Start(), t)
 	})
 	if err != nil {
+		return err
+	}
+	f.Spec.Centre = fixed // of a localisation
+	if t, err = f.Spec.Tempered(t); err != nil {
 		return err
 	}
 	if cell.Step == 0 {

@@ -62,6 +62,7 @@ func TestAPipeIsReadAndInterrupted(t *testing.T) {
 		{"pipe", draws, []string{"judge", "--reference", at("draws"), at("pipe")}},
 		{"pipe.csv", rows, []string{"data", "export", "--dataset", at("pipe.csv"), "--noise", "1", "--to", at("to")}},
 		{"pipe", []byte("1"), []string{"sample", "--model", "toy", "--start", at("pipe"), "--h", "0.1", "--samples", "1"}},
+		{"pipe", []byte("1"), []string{"sample", "--model", "toy", "--localisation", "1", "--start", at("pipe"), "--samples", "1", "--chains", "2"}},
 	} {
 		go os.WriteFile(at(c.pipe), c.text, 0o600)
 		if code, stdout, stderr := call(t, c.args...); code == exitUsage || stdout == "" {
