@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hambench/test/mutate"
 	"hambench/usage"
@@ -327,5 +328,22 @@ func TestMutatedUserFiles(t *testing.T) {
 	}
 	if read < 300 {
 		t.Errorf("%d of 3000 mutants are read: want many, or this test does not see what is accepted", read)
+	}
+}
+
+// A column of 100 000 different words, such as names, is refused at once: by a look at all words
+// before each it took 19 seconds.
+func TestAColumnOfManyWordsIsRefusedAtOnce(t *testing.T) {
+	var text strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&text, "patient-%d,%d,%d\n", i, i%7, i%5)
+	}
+	own, start := &table{words: true}, time.Now()
+	err := own.read([]byte(text.String()))
+	if err == nil {
+		_, err = own.settle()
+	}
+	if took := time.Since(start); err == nil || !strings.Contains(err.Error(), "100000 different words") || took > 5*time.Second {
+		t.Errorf("after %v: %v", took, err)
 	}
 }

@@ -43,6 +43,7 @@ type column struct {
 	// values are numbers or, if there are words, the place in words of each row's word.
 	values []float64
 	words  []string
+	places map[string]int // of the words
 	// rowNames says that the column names the rows, and is no input.
 	rowNames bool
 }
@@ -316,9 +317,13 @@ func (t *table) add(fields []string) error {
 			return fmt.Errorf("%s: %.40q is a number, and %.40q in line %d is not: want numbers "+
 				"or categories", t.column(i), f, c.words[0], t.lines[0])
 		case word && (c.words != nil || len(c.values) == 0):
-			at := slices.Index(c.words, f) // there are few: settle refuses a column of many
-			if at < 0 {
+			at, known := c.places[f]
+			if !known {
+				if c.places == nil {
+					c.places = make(map[string]int)
+				}
 				at, c.words = len(c.words), append(c.words, f)
+				c.places[f] = at
 			}
 			v = float64(at)
 		case decimalComma:
