@@ -39,8 +39,27 @@ func Read(ctx context.Context, files, want []string) (compare.Side, error) {
 	return input.Await(ctx, func() (compare.Side, error) { return readAll(files, want) })
 }
 
+// nameSet has the names of the columns that are wanted; nil stands for all.
+type nameSet map[string]bool
+
+// setOf returns the set of a list of names, which may be thousands.
+func setOf(want []string) nameSet {
+	if want == nil {
+		return nil
+	}
+	set := make(nameSet, len(want))
+	for _, name := range want {
+		set[name] = true
+	}
+	return set
+}
+
+// has reports whether a column is wanted.
+func (s nameSet) has(name string) bool { return s == nil || s[name] }
+
 // readAll is Read without the end of a context.
-func readAll(files, want []string) (compare.Side, error) {
+func readAll(files, names []string) (compare.Side, error) {
+	want := setOf(names)
 	var all compare.Side
 	var known []os.FileInfo // of the files before
 	for _, file := range files {
@@ -187,7 +206,7 @@ const mark = '\ufeff'
 // readCSV reads a CSV file, of Stan too: lines that begin with # are comments, and rows before that
 // of the end of Stan's adaptation are its warm-up. A file without a column chain is one chain, of
 // the name "".
-func readCSV(file string, want []string) (compare.Side, error) {
+func readCSV(file string, want nameSet) (compare.Side, error) {
 	var b builder
 	text, err := input.Read(file)
 	if err != nil {
@@ -228,7 +247,7 @@ func readCSV(file string, want []string) (compare.Side, error) {
 		switch {
 		case chainNumber.MatchString(name):
 			chain = i
-		case name == "" || want != nil && !slices.Contains(want, as):
+		case name == "" || !want.has(as):
 		case slices.Contains(b.side.Names, as):
 			return b.side, fmt.Errorf("two columns %s: want one", as)
 		default:
@@ -323,7 +342,7 @@ func flatten(name string, at []int, v any, add func(name string, v float64)) err
 
 // readJSONL reads an object a draw: numbers, and arrays of them, by name. The key gradients is
 // what the draw cost, and no column; chain tells chains apart.
-func readJSONL(file string, want []string) (compare.Side, error) {
+func readJSONL(file string, want nameSet) (compare.Side, error) {
 	var b builder
 	in, err := input.Open(file)
 	if err != nil {
@@ -355,7 +374,7 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 				continue
 			}
 			err := flatten(key, nil, object[key], func(name string, v float64) {
-				if want == nil || slices.Contains(want, name) {
+				if want.has(name) {
 					values[name], names = v, append(names, name)
 				}
 			})
@@ -392,7 +411,7 @@ func readJSONL(file string, want []string) (compare.Side, error) {
 
 // readJSON reads the reference draws of posteriordb: a list of chains, each an object with a
 // list of numbers for each column; as it is, or the one file of a zip.
-func readJSON(file string, want []string) (side compare.Side, err error) {
+func readJSON(file string, want nameSet) (side compare.Side, err error) {
 	text, err := input.Read(file)
 	if err != nil {
 		return side, err
@@ -422,7 +441,7 @@ func readJSON(file string, want []string) (side compare.Side, err error) {
 		one := compare.Side{Chains: make([][][]float64, 1)}
 		for _, name := range slices.Sorted(maps.Keys(chain)) {
 			as := columnName(name)
-			if want != nil && !slices.Contains(want, as) {
+			if !want.has(as) {
 				continue
 			}
 			x := make([]float64, len(chain[name]))
@@ -480,7 +499,7 @@ func isFolder(path string) bool {
 }
 
 // reader returns the reader of a file's format, and the format's name.
-func reader(file string) (func(string, []string) (compare.Side, error), string) {
+func reader(file string) (func(string, nameSet) (compare.Side, error), string) {
 	switch {
 	case isFolder(file):
 		return openZarr, "zarr"

@@ -124,7 +124,7 @@ func readMeta(folder string) (m meta, version int, err error) {
 
 // openZarr reads the arrays of a group of a store that have the shape (chain, draw, …): of
 // the group of predictions if these are wanted, of the posterior, or of the store itself.
-func openZarr(folder string, want []string) (compare.Side, error) {
+func openZarr(folder string, want nameSet) (compare.Side, error) {
 	var b builder
 	top, _, err := readMeta(folder)
 	if err != nil {
@@ -195,7 +195,7 @@ func (a array) drawn() bool {
 
 // addArray adds the columns of an array of the shape (chain, draw, …), one for each element of a
 // draw. All arrays must have the chains and draws of the first.
-func (b *builder) addArray(folder, name string, a array, want []string) error {
+func (b *builder) addArray(folder, name string, a array, want nameSet) error {
 	if slices.Contains(a.shape[2:], 0) { // no elements, and so no columns
 		return nil
 	}
@@ -218,7 +218,7 @@ func (b *builder) addArray(folder, name string, a array, want []string) error {
 	size := max(1, len(values)/max(1, chains*draws)) // elements of a draw
 	for e := range size {
 		column := elementName(name, a.shape[2:], e)
-		if want != nil && !slices.Contains(want, column) {
+		if !want.has(column) {
 			continue
 		}
 		b.side.Names = append(b.side.Names, column)
