@@ -83,6 +83,7 @@ func IsFile(start string) bool { return strings.ContainsAny(start, `./\`) }
 
 // ReadPosition reads a position from a file: all its numbers, with white space or commas
 // between them; of the CSV file that hambench sample writes, the parameters of the last draw.
+// Lines that begin with # are comments.
 // A file that cannot be read, what is no finite number, and another number of them than dim,
 // are usage errors that name the file.
 func ReadPosition(file string, dim int) ([]float64, error) {
@@ -111,12 +112,15 @@ func readPosition(file string) (theta []float64, err error) {
 		fields := strings.FieldsFunc(lines.Text(), func(r rune) bool {
 			return strings.ContainsRune(", \t\r", r)
 		})
-		if len(fields) == 0 {
-			continue // a blank line is no draw
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue // a blank line and a comment are no draws
 		}
-		if n == 1 && slices.Contains(fields, "theta0") {
-			header = fields
-			continue
+		if theta == nil && header == nil {
+			names := strings.Fields(strings.ReplaceAll(strings.Join(fields, " "), `"`, ""))
+			if slices.Contains(names, "theta0") {
+				header = names
+				continue
+			}
 		}
 		if header != nil {
 			// A file of draws has one a line: the last one counts.

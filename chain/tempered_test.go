@@ -73,6 +73,9 @@ func TestAPositionInAFile(t *testing.T) {
 		"sample,theta0,theta1,theta2\n0,9,9,9\n1,4,5,6\n":                  {4, 5, 6},
 		"sample,theta0,theta1,theta2\n0,9,9,9\n1,4,5,6\n\n \n":             {4, 5, 6}, // blank lines are no draws
 		"chain,sample,theta0,theta1,theta2,f0\n0,0,9,9,9,9\n1,0,4,5,6,8\n": {4, 5, 6},
+		"\n# of hambench\nsample,theta0,theta1,theta2\n0,9,9,9\n1,4,5,6\n": {4, 5, 6},
+		"\"sample\",\"theta0\",\"theta1\",\"theta2\"\n0,4,5,6\n":           {4, 5, 6},
+		"# a position\n1 2\n# its last\n3\n":                               {1, 2, 3},
 	} {
 		if got, err := chain.ReadPosition(positionFile(t, text), 3); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %v, %v", text, got, err)
