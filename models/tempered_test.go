@@ -189,6 +189,7 @@ func TestBadTemperingsAreUsageErrors(t *testing.T) {
 	for want, m := range map[string]Tempering{
 		"temperature -1: want a finite number > 0":                        {Temperature: -1},
 		"temperature NaN: want a finite number > 0":                       {Temperature: math.NaN()},
+		"temperature 1e-31: want 1e-30 or more":                           {Temperature: 1e-31},
 		"localisation -2: want a finite number, 0 or more":                {Temperature: 1, Localisation: -2},
 		"a centre of 2 numbers for model \"toy\", which has 1 parameters": {Temperature: 1, Localisation: 2, Centre: []float64{1, 2}},
 	} {
