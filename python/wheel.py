@@ -42,7 +42,7 @@ def build(folder: pathlib.Path) -> pathlib.Path:
     flags = f"-s -w -X {package}.linked={commit()}"
     subprocess.run([go, "build", "-trimpath", "-buildvcs=false", f"-ldflags={flags}", "-o", str(program.resolve()), "./cmd/hambench"], env=env, cwd=ROOT, check=True)
 
-    version = re.search(r'__version__ = "(.*)"', (PYTHON / "hambench" / "__init__.py").read_text())[1]
+    version = re.search(r'__version__ = "(.*)"', (PYTHON / "hambench" / "__init__.py").read_text(encoding="utf-8"))[1]
     info = f"hambench-{version}.dist-info"
     files = {f"hambench/{p.name}": p.read_bytes() for p in sorted((PYTHON / "hambench").iterdir()) if p.is_file()}
     files[f"hambench/bin/{name}"] = program.read_bytes()
@@ -52,7 +52,7 @@ def build(folder: pathlib.Path) -> pathlib.Path:
     files |= {f"{info}/licenses/{name}": text for name, text in notices(go, env)}
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: hambench\nVersion: {version}\nSummary: Exact orders of stochastic Hamiltonian samplers, also of those written in Python\n"
-        f"Requires-Python: >=3.10\nDescription-Content-Type: text/markdown\n\n{(ROOT / 'docs' / 'python.md').read_text()}"
+        f"Requires-Python: >=3.10\nDescription-Content-Type: text/markdown\n\n{(ROOT / 'docs' / 'python.md').read_text(encoding='utf-8')}"
     ).encode()
     files[f"{info}/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: hambench\nRoot-Is-Purelib: false\n" + "".join(f"Tag: py3-none-{t}\n" for t in TAGS[platform].split("."))).encode()
     files[f"{info}/entry_points.txt"] = b"[console_scripts]\nhambench = hambench._program:main\n"

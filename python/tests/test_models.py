@@ -13,7 +13,7 @@ import pytest
 import hambench
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
-PAGE = (EXAMPLES.parent.parent / "docs" / "python.md").read_text()
+PAGE = (EXAMPLES.parent.parent / "docs" / "python.md").read_text(encoding="utf-8")
 CHAIN = {"integrator": "mt3", "h": 0.1, "friction": 2, "K": 3, "samples": 20}
 X = np.linspace(-1, 1, 30)
 Y = 0.7 * X + 0.1 * np.sin(9 * X)

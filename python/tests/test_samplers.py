@@ -216,23 +216,23 @@ print(json.dumps([before, state(), time.time()]))
 
 
 def test_the_package_needs_nothing_else():
-    used = {line.split()[1].split(".")[0] for f in EXAMPLES.parent.glob("hambench/*.py") for line in f.read_text().splitlines() if line.startswith(("import ", "from "))}
+    used = {line.split()[1].split(".")[0] for f in EXAMPLES.parent.glob("hambench/*.py") for line in f.read_text(encoding="utf-8").splitlines() if line.startswith(("import ", "from "))}
     assert used - {"hambench", "__future__"} <= set(sys.stdlib_module_names)
 
 
 def test_the_page_shows_the_examples():
-    page = (EXAMPLES.parent.parent / "docs" / "python.md").read_text()
+    page = (EXAMPLES.parent.parent / "docs" / "python.md").read_text(encoding="utf-8")
     for example in EXAMPLES.glob("*.py"):
-        assert example.read_text().strip() in page, example
+        assert example.read_text(encoding="utf-8").strip() in page, example
 
 
 def test_the_workflow_of_the_page_fails_when_an_order_changes(tmp_path):
     """Runs its commands: as they are, and on a sampler that has got worse."""
-    page = (EXAMPLES.parent.parent / "docs" / "python.md").read_text()
+    page = (EXAMPLES.parent.parent / "docs" / "python.md").read_text(encoding="utf-8")
     commands = re.findall(r"- run: (hambench .*)", page)
     assert len(commands) == 2
     environment = {**os.environ, "PATH": f"{pathlib.Path(hambench.program()).parent}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
-    source = (EXAMPLES / "plain_numpy.py").read_text().replace('if __name__ == "__main__":', "hambench.serve(sampler)\nif False:")
+    source = (EXAMPLES / "plain_numpy.py").read_text(encoding="utf-8").replace('if __name__ == "__main__":', "hambench.serve(sampler)\nif False:")
     (tmp_path / "sampler.py").write_text(source)
 
     def run():

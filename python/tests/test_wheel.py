@@ -28,7 +28,7 @@ def test_the_wheel_in_a_fresh_environment(tmp_path):
     version = run(str(folder / "hambench"), "--version")
     here = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert version.startswith(f"hambench {hambench.__version__}, commit {here.stdout.strip() or 'unknown'}")
-    [example] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    [example] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert "confirmed" in run(str(folder / "python"), "-c", example)
     assert "program" not in run(str(folder / "pip"), "check")
     environment["PATH"] = ""  # the one inside the package
