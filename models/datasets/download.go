@@ -18,7 +18,7 @@ import (
 
 // Limits of downloads.
 const (
-	// maxFileSize bounds a file in bytes; the largest has 76 KB.
+	// maxFileSize bounds a file in bytes; the largest, naval's, has 3.4 MB.
 	maxFileSize = 4 << 20
 	// maxRedirects bounds a chain of redirects; public archives use one or two.
 	maxRedirects = 5
@@ -27,9 +27,9 @@ const (
 	connectTime = 3 * time.Second
 	// answerTime bounds the time until a host that is there answers: the handshake, for which a
 	// busy machine needs its time, too, and then the request. fileTime is that of a file in all,
-	// with its body.
+	// with its body: of the largest one over a link of 20 kB/s.
 	answerTime = 8 * time.Second
-	fileTime   = 60 * time.Second
+	fileTime   = 4 * time.Minute
 )
 
 // network is the client of a resolver, and the hosts that did not answer: each is waited
