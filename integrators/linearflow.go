@@ -28,9 +28,10 @@ func (l *linearFlow) append(b linearFlow) {
 // newLinearFlow works out the flow for a precision, a diagonal of M⁻¹, a
 // friction and a step.
 //
-// It solves in the time unit h for r in the units M^½ and θ in those of M^−½h, or of P_ii^−½
-// where these are smaller: so blocks are of one size, and their norms are those of the rates. A
-// Taylor series gives the flow over a time t = 2^{−k} that is short for A, and doubling the flow
+// It solves in the time unit h for r in the units M^½ and θ in those of M^−3/2 h, or of P_ii^−½
+// where these are smaller: so, for masses near 1, blocks are of one size, and their norms are those
+// of the rates. (M^−½h would do that for any mass. Units move no more than the last digits, but
+// fingerprints see these.) A Taylor series gives the flow over a time t = 2^{−k} that is short for A, and doubling the flow
 // over the step:
 //
 //	e^{tA} − I = D(t) = Σ_{n≥1} (tA)ⁿ/n!,   D(2t) = 2D(t) + D(t)²
