@@ -27,8 +27,8 @@ type Spec struct {
 	// More has the settings of a run that no field states (bench.Setting), by name, where
 	// they differ from their defaults: float64 or string.
 	More map[string]any
-	// Centre is where a localisation is centred; nil means at the fixed start that More names, which
-	// is then read once for each chain.
+	// Centre is where a localisation is centred; nil means at the fixed start that More names,
+	// which is then read once for each chain.
 	Centre []float64
 	// Key names the random streams: a seed, or noise.KeyOf a digest.
 	Key uint64

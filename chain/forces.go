@@ -156,8 +156,8 @@ func (b *batch) HessianVector(hv, theta, v []float64) {
 // more. affineOverhead is what slices and the map take for each, in numbers.
 const keptNumbers, fewestAffine, affineOverhead = 1 << 25, 64, 32
 
-// Affine returns one pointer per batch of an arrangement, until there are too many: integrators keep
-// what they derive from it, and a scheme whose batches begin at any row asks for ever new ones.
+// Affine returns one pointer per batch of an arrangement, until there are too many: integrators
+// keep what they derive from it, and schemes whose batches begin at any row ask for ever new ones.
 func (b *batch) Affine() *integrators.Affine {
 	a := b.affine[b.rows]
 	if a == nil {

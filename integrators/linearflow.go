@@ -30,9 +30,9 @@ func (l *linearFlow) append(b linearFlow) {
 //
 // It solves in the time unit h for r in the units M^½ and θ in those of M^−3/2 h, or of P_ii^−½
 // where these are smaller: so, for masses near 1, blocks are of one size, and their norms are those
-// of the rates. (M^−½h would do that for any mass. Units move no more than the last digits, but
-// fingerprints see these.) A Taylor series gives the flow over a time t = 2^{−k} that is short for A, and doubling the flow
-// over the step:
+// of the rates. (M^−½h would do that for any mass, but its rounding is other numbers.) A Taylor
+// series gives the flow over a time t = 2^{−k} that is short for A, and doubling the flow over the
+// step:
 //
 //	e^{tA} − I = D(t) = Σ_{n≥1} (tA)ⁿ/n!,   D(2t) = 2D(t) + D(t)²
 //	Σ(t) = Σ t^{n+1}/(n+1)! D_n,   D₀ = Q,  D_{n+1} = A D_n + D_n Aᵀ
