@@ -36,8 +36,8 @@ func newSolver(o *Options, e markov.Engine, m integrators.Integrator) *solver {
 const mostKept = 256 << 20
 
 // prepared returns the integrator at a step, taken apart by the engine, and keeps it if the step
-// may be asked for again and there is room. An error says that the integrator does not fit the problem or that
-// another process failed.
+// may be asked for again and there is room. An error says that the integrator does not fit the
+// problem or that another process failed.
 func (s *solver) prepared(h float64, keep bool) (markov.Chain, error) {
 	if c := s.known[h]; c != nil {
 		return c, nil

@@ -172,8 +172,8 @@ func (o *Options) complete() (markov.Engine, error) {
 			return nil, err
 		}
 		if n := probe.BatchesTaken(in.Kernel); n > 1 && n != o.Inner {
-			return nil, usage.Errorf("integrator %q takes %d batches a step, and N_l = %d is asked "+
-				"for: want N_l = %d", m.Name, n, o.Inner, n)
+			return nil, usage.Errorf("integrator %q takes %d batches a step, and N_l = %d is "+
+				"asked for: want N_l = %d", m.Name, n, o.Inner, n)
 		}
 	}
 	return e, nil
@@ -247,7 +247,8 @@ func (o *Options) maps() float64 {
 	for _, m := range o.Integrators {
 		if in, err := o.integrator(m, o.Steps[0]); err == nil {
 			mixed, _ := probe.Mixture(in.Kernel)
-			most = max(most, float64(len(mixed))*math.Pow(k, float64(probe.BatchesTaken(in.Kernel))))
+			lists := math.Pow(k, float64(probe.BatchesTaken(in.Kernel)))
+			most = max(most, float64(len(mixed))*lists)
 		}
 	}
 	return most

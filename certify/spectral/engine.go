@@ -218,8 +218,8 @@ func (e *Engine) pace(friction float64) markov.Pace {
 	typical := target.expect(e.mean.curvature)
 	high, low, k := math.Sqrt(most), math.Sqrt(typical), float64(len(e.mean))
 	fast := max(high, friction)
-	return markov.Pace{Fast: fast, Slow: min(low, friction), High: high, Low: low, Damping: friction,
-		Largest: 0.5, Settled: max(fast, k*max(most, e.variance)/friction)}
+	return markov.Pace{Fast: fast, Slow: min(low, friction), High: high, Low: low,
+		Damping: friction, Largest: 0.5, Settled: max(fast, k*max(most, e.variance)/friction)}
 }
 
 // relevantDensity is the density, relative to the largest, above which a chain's
