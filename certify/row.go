@@ -149,7 +149,8 @@ func (r *Row) restoreInfinities() {
 		b := &r.Budgets[i]
 		infinite(&b.Best, !math.IsNaN(float64(b.Step)))
 		for i := range min(len(b.MSE), len(known)) {
-			infinite(&b.MSE[i], known[i] && !(b.Outer < 1)) // NaN of less than one outer step
+			// NaN of less than one outer step; 0 where Outer is not stated.
+			infinite(&b.MSE[i], known[i] && !(b.Outer > 0 && b.Outer < 1))
 		}
 	}
 }
