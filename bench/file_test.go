@@ -40,8 +40,8 @@ func studyOf(t *testing.T, text string) Study {
 	return s
 }
 
-// cellsOf are the cells of a study's text in a profile.
-func cellsOf(t *testing.T, text string, p Profile) []Job {
+// studyIn is the study of a text in a profile.
+func studyIn(t *testing.T, text string, p Profile) Study {
 	t.Helper()
 	f, err := load(t, text)
 	if err != nil {
@@ -51,7 +51,13 @@ func cellsOf(t *testing.T, text string, p Profile) []Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Cells
+	return s
+}
+
+// cellsOf are its cells.
+func cellsOf(t *testing.T, text string, p Profile) []Job {
+	t.Helper()
+	return studyIn(t, text, p).Cells
 }
 
 // A byte order mark and carriage returns, with which editors of Windows save, are no part of a file.
@@ -267,14 +273,7 @@ func TestRelativeStepsFollowTheStableOne(t *testing.T) {
 	}
 	// What the first run found is found again, of a chain that is no cell, too.
 	for _, text := range []string{text, other + "[stable]\nintegrator = \"leapfrog\"\n"} {
-		f, err := load(t, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := f.Study(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := studyIn(t, text, p)
 		plans, err := keys.Resolve(t.Context(), "", []Study{s})
 		if err != nil {
 			t.Fatal(err)
