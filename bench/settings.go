@@ -179,7 +179,7 @@ var declared = []Setting{
 	{Name: "temperature", Flag: "temperature", Column: "temperature", Label: "T",
 		Noun: "temperature", Symbol: "T = ", Axis: OnLines, legend: 8,
 		About: "`T` temperature of the target, exp(-U/T): forces are scaled, noise is not",
-		Kind:  table.Number, Low: aboveZero, High: largestNumber, Default: 1.0,
+		Kind:  table.Number, Low: models.LeastTemperature, High: largestNumber, Default: 1.0,
 		check: checkTempered, print: printTempered},
 	{Name: "localisation", Flag: "localisation", Column: "localisation", Label: "γ",
 		Noun: "localisation", Symbol: "γ = ", Axis: OnLines, legend: 9,

@@ -125,9 +125,9 @@ func TestTemperedCells(t *testing.T) {
 	}
 	tied := strings.Replace(text, "\"truth\", ", "", 1)
 	for change, want := range map[string]string{
-		"temperature = [-1, 3]": "vary.temperature: is -1: want a finite number > 0",
-		"temperature = [0, 3]":  "vary.temperature: is 0: want a finite number > 0",
-		"temperature = [inf]":   "vary.temperature: is +Inf: want a finite number > 0",
+		"temperature = [-1, 3]": "vary.temperature: is -1: want a number from 1e-30 to 1e+100",
+		"temperature = [1e-31]": "vary.temperature: is 1e-31: want a number from 1e-30 to 1e+100",
+		"temperature = [inf]":   "vary.temperature: is +Inf: want a number from 1e-30 to 1e+100",
 	} {
 		if _, err := study(strings.Replace(tied, "temperature = [1, 3]", change, 1)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", change, err)

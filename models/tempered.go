@@ -19,9 +19,9 @@ type Tempering struct {
 	Centre       []float64 // θ*, of length Dim; not used if γ is 0
 }
 
-// leastTemperature is where forces and precisions that are divided by it are still numbers that can
+// LeastTemperature is where forces and precisions that are divided by it are still numbers that can
 // be squared and inverted.
-const leastTemperature = 1e-30
+const LeastTemperature = 1e-30
 
 // On returns the tempered target, which takes the given one over: that itself if T is 1 and γ
 // is 0. Forces are scaled, so that whatever samples it keeps its noise. Numbers out of range,
@@ -30,9 +30,9 @@ func (m Tempering) On(t Target) (Target, error) {
 	switch {
 	case !(m.Temperature > 0) || math.IsInf(m.Temperature, 1):
 		return nil, usage.Errorf("temperature %v: want a finite number > 0", m.Temperature)
-	case m.Temperature < leastTemperature:
+	case m.Temperature < LeastTemperature:
 		return nil, usage.Errorf("temperature %v: want %v or more", m.Temperature,
-			leastTemperature)
+			LeastTemperature)
 	case !(m.Localisation >= 0) || math.IsInf(m.Localisation, 1):
 		return nil, usage.Errorf("localisation %v: want a finite number, 0 or more",
 			m.Localisation)

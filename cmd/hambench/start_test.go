@@ -40,9 +40,9 @@ func TestSampleStartsWhereItIsTold(t *testing.T) {
 		t.Errorf("mean square %v at the position in a file: want 0.25", at)
 	}
 	for _, c := range []struct{ args, want string }{
-		{"sample --model toy --temperature -1", `--temperature "-1": is -1: want a finite number > 0`},
-		{"sample --model toy --temperature inf", `--temperature "inf": is +Inf: want a finite number > 0`},
-		{"sample --dataset linear --temperature 1e-308 --start truth --h 0.1", "temperature 1e-308: want 1e-30 or more"},
+		{"sample --model toy --temperature -1", `--temperature "-1": is -1: want a number from 1e-30 to 1e+100`},
+		{"sample --model toy --temperature inf", `--temperature "inf": is +Inf: want a number from 1e-30 to 1e+100`},
+		{"sample --dataset linear --temperature 1e-308 --start truth --h 0.1", `--temperature "1e-308": is 1e-308: want a number from 1e-30 to 1e+100`},
 		{"sample --model toy --localisation -2", `--localisation "-2": is -2: want a number from 0 to 1e+100`},
 		{"sample --model toy --localisation 2", "localisation 2 without a centre: want a start that is \"optimum\" or a file with a position"},
 		{"sample --model toy --h 0.2 --start optimum", `start "optimum": model "toy" does not know its optimum: want the file of a position`},
