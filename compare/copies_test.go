@@ -26,6 +26,7 @@ func TestAChainTwiceIsRefused(t *testing.T) {
 	begin := [][]float64{a[0][:30], a[1][:30]}
 	begun := [][]float64{append([]float64{a[0][0]}, b[0]...), append([]float64{0}, b[1]...)}
 	still := [][]float64{make([]float64, 100), make([]float64, 100)}
+	other := Side{Names: []string{"x", "y"}, Chains: [][][]float64{normal(100)}}
 	for what, c := range map[string]struct {
 		chains [][][]float64
 		want   string // "" for none
@@ -38,7 +39,6 @@ func TestAChainTwiceIsRefused(t *testing.T) {
 		"never moved":       {[][][]float64{still, still, a, b}, ""},
 		"few values":        {[][][]float64{few, few, {few[1], few[0]}, {few[0], few[0]}, {few[1], few[1]}}, ""},
 	} {
-		other := Side{Names: []string{"x", "y"}, Chains: [][][]float64{normal(100)}}
 		side := Side{Names: other.Names, Chains: c.chains}
 		for of, sides := range map[string][2]Side{"the draws: ": {other, side}, "the reference: ": {side, other}} {
 			_, err := Sides(sides[0], sides[1])
@@ -54,7 +54,8 @@ func TestAChainTwiceIsRefused(t *testing.T) {
 }
 
 // Of a reference with more columns than the draws have, an acceptance says of how many it is;
-// columns of Stan's sampler do not count.
+// columns of Stan's sampler do not count. At judge's level of 1 % right draws would be refused at 2
+// seeds in 100; the seed is pinned.
 func TestAnAcceptanceSaysOfWhichColumnsItIs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	column := func() (x []float64) {
@@ -119,7 +120,7 @@ func TestDrawsAtSeveralPlacesDecideNothing(t *testing.T) {
 		stays = append(stays, v, v, v)
 	}
 	stream := normal(1003)
-	twice := slices.Concat(few, few)
+	twice, ref := slices.Concat(few, few), side(normal(1000), normal(1000))
 	for what, c := range map[string]struct {
 		own     Side
 		decides bool
@@ -132,7 +133,7 @@ func TestDrawsAtSeveralPlacesDecideNothing(t *testing.T) {
 		"coarsely rounded":    {side(thousandths(thousandths(normal(20_000)))), true},
 		"one draw of another": {side(normal(500), append(normal(500), few[:20]...), append(normal(500), few[:20]...)), true},
 	} {
-		r, err := Sides(side(normal(1000), normal(1000)), c.own)
+		r, err := Sides(ref, c.own)
 		if err != nil || strings.Contains(r.Why, "not next to them") == c.decides || !c.decides && r.Verdict != Undecided {
 			t.Errorf("%s: %v, %s: %s", what, err, r.Verdict, r.Why)
 		}
