@@ -130,8 +130,11 @@ func TestWrongReferencesFail(t *testing.T) {
 }
 
 // The own error is that of a known excess: each chain's mean is off by a normal shift
-// of variance f, of 200 sets of 5 chains. Excess is unbiased within 4 standard errors,
-// and Upper is above √(f/m)/π about as often as one standard error should be, in 60 % or more.
+// of variance f, of 200 sets of 5 chains. Excess is unbiased within 4 standard errors, which
+// chance exceeds in one of the three at one seed in 5 000; beside them a bias of a tenth and 0.0005
+// is allowed. Upper is above √(f/m)/π about as often as one standard error should be: in 62 % of
+// the sets over seeds, where 60 % are wanted of each f, so that one seed in three has fewer. The
+// seed is pinned.
 func TestOwnErrorIsThatOfTheShifts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 0))
 	for _, f := range []float64{0, 0.01, 0.1} {

@@ -25,8 +25,10 @@ func ar1(rng *rand.Rand, phi float64, chains, n int) [][]float64 {
 func splitRHat(chains [][]float64) float64 { return rHat(halves(chains)) }
 
 // AR(1) has lag-k autocorrelation φᵏ and effective sample size N(1−φ)/(1+φ).
-// The standard error of the autocorrelation is at most 1/√n = 0.01, of the
-// effective sample size about 5 %: four of each, seed pinned.
+// The standard error of the autocorrelation is 0.01 or less (Bartlett: 0.0115 at
+// φ = −0.5 and lag 2), that of the effective sample size 6 % at φ = 0.9 and less
+// elsewhere. Limits are 3.4 of them and more: over seeds 2 in 1000 exceed one; the
+// seed is pinned.
 func TestDiagnosticsOfAR1(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 0))
 	const chains, n = 4, 10_000
@@ -61,7 +63,8 @@ func TestSplitRHatByHand(t *testing.T) {
 	}
 }
 
-// What split-R̂ is for: a chain elsewhere, and a trend within all chains.
+// What split-R̂ is for: a chain elsewhere, and a trend within all chains. Over seeds
+// it is 1.086 ± 0.014 and 1.119 ± 0.016: 5 in 1000 miss the shift; the seed is pinned.
 func TestSplitRHatSeesWhatIsWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 0))
 	shifted, trended := ar1(rng, 0, 5, 200), ar1(rng, 0, 5, 200)
@@ -113,15 +116,17 @@ func TestDiagnoseSummarisesOutputs(t *testing.T) {
 	}
 	d := diagnose(r.Draws)
 	// Independent draws: lag-1 autocorrelation −1/n with standard error
-	// 1/√1000 over five chains; effective sample size 1000 give or take
-	// a third; the walk stands out at the ends.
+	// 1/√1000 over five chains; effective sample size 1000. Medians over
+	// 40 outputs scatter by 0.0075, 17 and, for split-R̂, 0.0005: limits are
+	// 4.7 of these and more, once in 500 000 seeds. The walk stands out at
+	// the ends.
 	if math.Abs(d.Lag1.Median) > 0.04 || d.Lag1.Max < 0.8 {
 		t.Errorf("lag-1 autocorrelation %+v", d.Lag1)
 	}
-	if d.ESS.Median < 700 || d.ESS.Median > 1400 || d.ESS.Min > 100 {
+	if d.ESS.Median < 900 || d.ESS.Median > 1100 || d.ESS.Min > 100 {
 		t.Errorf("effective sample size %+v", d.ESS)
 	}
-	if d.SplitRHat.Median > 1.01 || d.SplitRHat.Max < 1.1 {
+	if d.SplitRHat.Median > 1.005 || d.SplitRHat.Max < 1.1 {
 		t.Errorf("split-R̂ %+v", d.SplitRHat)
 	}
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"math"
 	"testing"
 
 	"hambench/integrators/noise"
@@ -24,9 +25,11 @@ func newLinear(t *testing.T) func() (models.Target, error) {
 
 // The whole procedure on a model whose posterior is known: every chain, and
 // the start points, agree with the analytic truth. The step is twice the
-// paper's and the samples are half as many, to save time. A mean over 200 outputs
-// leaves the 5–95 % band of one output far less often than once in ten, and
-// the seed is pinned.
+// paper's and the samples are half as many, to save time. Distances to the
+// posterior, means over 200 outputs, are within five of the deviations of exact
+// draws, which one of three chains exceeds at 2 seeds in a million if its draws are
+// independent; they are correlated a little, and the seed is pinned. The cross-check
+// is in the 5–95 % band of one output, whose ends are ten such deviations away.
 func TestReferenceOfTheLinearModelIsItsPosterior(t *testing.T) {
 	spec := NewSpec("linear", 0, "linear")
 	spec.Step, spec.Chains, spec.Samples, spec.Thin, spec.BurnIn = 0.01, 3, 100, 250, 4000
@@ -44,8 +47,9 @@ func TestReferenceOfTheLinearModelIsItsPosterior(t *testing.T) {
 		t.Fatal(err)
 	}
 	for c, draws := range r.Draws {
-		if d := truth.Distance(converted[float64](draws)); !truth.SelfDistanceOf(spec.Samples).Contains(d) {
-			t.Errorf("chain %d: distance %v to the posterior, self-distance %+v", c, d, truth.SelfDistanceOf(spec.Samples))
+		self := truth.SelfDistanceOf(spec.Samples)
+		if d := truth.Distance(converted[float64](draws)); math.Abs(d-self.Mean) > 5*self.SD {
+			t.Errorf("chain %d: distance %v to the posterior, self-distance %+v", c, d, self)
 		}
 	}
 	if o := r.CrossCheck; !r.SelfDistance().Contains(o.Distance) || o.Acceptance < 0.6 {
