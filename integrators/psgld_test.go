@@ -81,7 +81,8 @@ func TestPSGLDWithoutAForce(t *testing.T) {
 
 // The stationary variance of N(0, 1) at lr = 2h = 0.01, α = 0.99 is 1.474, as certify and another
 // program by 6·10⁸ steps found it; that of this chain, of 2·10⁶ steps with a pinned
-// seed, has a standard error of 0.026. Without a preconditioner it would be 1.0025.
+// seed, has a standard error of 0.024 over seeds: 0.108 is 4.5 of them, exceeded at one seed in
+// 150 000. Without a preconditioner it would be 1.0025.
 func TestPSGLDSamplesAnotherLaw(t *testing.T) {
 	in := psgldAt(t, 100, Params{Step: 0.005, Friction: 1})
 	z, n, f := in.NewState(), normals{rand.New(rand.NewPCG(1, 2))}, identity{}
@@ -96,7 +97,7 @@ func TestPSGLDSamplesAnotherLaw(t *testing.T) {
 			sum += x * x / float64(steps*in.Dim)
 		}
 	}
-	if !(math.Abs(sum-1.474) < 4*0.027) {
+	if !(math.Abs(sum-1.474) < 0.108) {
 		t.Errorf("variance %v, want 1.474", sum)
 	}
 }

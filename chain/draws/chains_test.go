@@ -157,7 +157,8 @@ func TestChainsAreMadeOfTheCallersParts(t *testing.T) {
 
 // The log density is −U, and the energy has the kinetic part besides, which under
 // the full batch is ½ a number on average: of 256 numbers in 200 draws half a
-// unit of time apart, whose mean has a standard deviation of about 1.1.
+// unit of time apart, whose mean has a standard deviation of 0.8 or less (0.7 over
+// seeds); the step takes 0.2 away. A limit of 4 is exceeded at 2 seeds in a million.
 func TestStatisticsAreThoseOfTheState(t *testing.T) {
 	c := linear(0.02)
 	c.Spec.Integrator, c.Spec.Batches, c.Plan = "baoab", 1, chain.Plan{BurnIn: 200, Samples: 200, Thin: 25}
@@ -186,7 +187,7 @@ func TestStatisticsAreThoseOfTheState(t *testing.T) {
 	if err := w.Close(err); err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(kinetic-128) > 5 {
+	if math.Abs(kinetic-128) > 4 {
 		t.Errorf("the kinetic energy is %.1f on average, want 128", kinetic)
 	}
 }
