@@ -40,8 +40,8 @@ func TestStreamsAreWhatIsAnalysed(t *testing.T) {
 			t.Errorf("%s: %d of %d periods have the order that is analysed", m.Name, proper, periods)
 		}
 		// A period repeats the first one by chance with probability 1/5! or
-		// less, a single index with 1/5: more than 100 of 199 repeats do not
-		// happen.
+		// less, a single index with 1/5: 100 of 199 repeats or more have the
+		// probability 2e-21.
 		_, cyclic := m.Visits.(minibatch.Cycle)
 		repeats := cyclic || m.Whole()
 		if repeats != (fresh == 0) || !repeats && fresh < 100 {

@@ -264,7 +264,8 @@ func TestTheLawOfTheCrossing(t *testing.T) {
 			t.Errorf("P(ab ≤ %v) = %v, want %v", v, got, want[4+2*i])
 		}
 	}
-	// Exact draws follow the distribution functions: right ones exceed 1.95/√n once in 1000.
+	// Exact draws follow the distribution functions: right ones exceed 1.95/√n once in 1000, one of
+	// three outputs at up to 3 seeds in 1000. The seed is pinned.
 	r, draws := rand.New(rand.NewPCG(3, 1)), make([][]float64, 3)
 	const n = 1000
 	for range n {
