@@ -107,7 +107,9 @@ func TestRunStatesTheRegimeOnOwnData(t *testing.T) {
 			t.Errorf("%s: C/ω = %g, want about %g", name, *r.COverOmega, r.Friction/omega)
 		}
 		// A residual times an input, by row and parameter: that of the noise, a 13th of the
-		// standardised target's variance, and that of 13 parameters drawn from the posterior.
+		// standardised target's variance, and that of 13 parameters drawn from the posterior. Of
+		// 360 rows it has a standard error of 8 %, ω one of 2 %: limits are three and five of
+		// these, which data exceed at 3 seeds in 1000; theirs is pinned.
 		if v := *r.EtaVOverC * r.Friction / r.H / (r.K - 1) / 360 / (1./13 + 13./360); math.Abs(v-1) > 0.25 {
 			t.Errorf("%s: V = %g of what is expected, want about 1", name, v)
 		}
