@@ -30,15 +30,15 @@ func splitsOf(ks ...float64) string {
 	return s
 }
 
-// The noise of a distance is that of one run. Ten thousand changes between two runs tell it to
-// one in a hundred.
+// The noise of a distance is that of one run. Ten thousand changes between two runs tell it with a
+// standard error of 0.7 %: 3.5 % are five of these, once in a million seeds.
 func TestNoiseOfACellIsThatOfOneDistance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	old, new := make([]float64, 10_000), make([]float64, 10_000)
 	for i := range old {
 		old[i], new[i] = 0.5+0.1*rng.NormFloat64(), 0.5+0.1*rng.NormFloat64()
 	}
-	if c := compareDistances(old, new, 0.05, 0.01); math.Abs(c.sd-0.1) > 0.005 {
+	if c := compareDistances(old, new, 0.05, 0.01); math.Abs(c.sd-0.1) > 0.0035 {
 		t.Errorf("noise %.4f, want 0.1", c.sd)
 	}
 }
