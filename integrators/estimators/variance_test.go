@@ -266,8 +266,9 @@ func TestAnAnchorLastsForAStepAtLeast(t *testing.T) {
 
 // On a posterior that is known, with a batch drawn anew at every step: the
 // variance of θ that mini-batches add at order 1 is smaller by far with each
-// estimator, here at a step at which plain doubles it; also with the third-order
-// scheme that asks for Hessian-vector products.
+// estimator, here at a step at which plain has 15 times that of all data; also with
+// the third-order scheme that asks for Hessian-vector products. The limit is half of
+// what plain adds, of which saga leaves 0.18 with the pinned seed, the others 0.01.
 func TestEstimatorsReduceTheErrorOfAChain(t *testing.T) {
 	split := &datasets.Split{Task: datasets.Classification, Features: 1, Classes: 2, TargetScale: 1}
 	for i := range 60 {
