@@ -78,6 +78,11 @@ func Right(chains ...table.Row) (right, decided bool) {
 	return finite && above <= rightQuantile*sd, !finite || sd > 0 && above == above && !slow
 }
 
+// Undecidable says of which chains Right decides nothing.
+var Undecidable = fmt.Sprintf("fewer than %d samples, a lag-1 autocorrelation above %g, a "+
+	"reference that failed a check, or none that says how right chains scatter", fewestDraws,
+	slowest)
+
 const (
 	rightQuantile = 2.3263 // normal, of 99 %
 	// The largest lag-1 autocorrelation, the mean over the outputs, at which it says how many

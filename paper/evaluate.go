@@ -335,6 +335,9 @@ func (x *evaluation) nothing() Finding {
 		case n > 0 && there.Where("record", bench.CellRecord).Len() == 0:
 			return undecided(fmt.Sprintf("none of the %d rows that the claim selects has %s: they "+
 				"are of exact errors or checks that do not record it", n, x.Of))
+		case n > 0 && x.Of == bench.RightColumn:
+			return undecided(fmt.Sprintf("of none of the %d rows that the claim selects is it "+
+				"known whether the chain is right: they have %s", n, bench.Undecidable))
 		case n > 0:
 			return undecided(fmt.Sprintf("none of the %d rows that the claim selects has a number "+
 				"there: their chains diverged, or do not record it", n))
@@ -377,8 +380,8 @@ func (x *evaluation) rows(where map[string][]any) *table.Table {
 			return false
 		case x.Of == "":
 			return true
-		case x.Of == "error": // of which a study's chains have none
-			return r.Text("record") != bench.CellRecord
+		case x.Of == "error": // which rows of other kinds do not have
+			return r.Text("record") == bench.ErrorRecord
 		}
 		v := x.number(r)
 		if v != v && !diverged(r) {

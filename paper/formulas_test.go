@@ -335,7 +335,7 @@ func TestATableIsJudgedTogether(t *testing.T) {
 		{[6]float64{-1.2, -1.2, -1.2, -1.2, -1.2, -1.2}, Refuted}, // −2.9
 		{[6]float64{1.2, 1.2, 1.2, 1.2, 1.2, 1.2}, Refuted},
 	} {
-		rows := table.New(append(madeUp().Columns(), table.Column{Name: "lag1", Kind: table.Number})...)
+		rows := madeUp()
 		for i, p := range published {
 			observe := bench.Distance
 			if p.Method == SGHMC {

@@ -22,7 +22,7 @@ func madeUp() *table.Table {
 	for _, name := range strings.Fields(text) {
 		columns = append(columns, table.Column{Name: name, Kind: table.Text})
 	}
-	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd reference_error rmse error resolution budget value order at_least uncertainty checks_failed temperature localisation thin burn_in coverage") {
+	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd reference_error rmse error resolution budget value order at_least uncertainty checks_failed temperature localisation thin burn_in coverage lag1") {
 		columns = append(columns, table.Column{Name: name, Kind: table.Number})
 	}
 	for _, name := range strings.Fields("missing diverged pass") {
@@ -715,9 +715,17 @@ func TestRatiosAreOfPairs(t *testing.T) {
 	}
 }
 
-// Chains of a study have no exact error: a claim of errors reads the study's exact rows alone.
-func TestClaimsOfErrorsReadNoChains(t *testing.T) {
+// Chains of a study, checks of its references and the other answers of certify have no exact error:
+// a claim of errors reads the rows of errors alone.
+func TestClaimsOfErrorsReadErrorsAlone(t *testing.T) {
 	rows := madeUp()
+	rows.Add(oracle.Check{Name: "restarts"}, map[string]any{"record": bench.CheckRecord, "dataset": "set0", "check": "restarts", "pass": true})
+	for _, record := range []string{bench.LawRecord, bench.EnergyRecord, bench.AverageRecord, bench.BudgetRecord, bench.BestRecord} {
+		for _, integrator := range []string{"fast", "slow"} {
+			row := certify.Row{Problem: "p", Integrator: integrator, Inner: 1, Scheme: "full"}
+			rows.Add(row, map[string]any{"record": record, "problem": "p", "integrator": integrator, "scheme": "full", "observable": "theta", "h": 0.1, "key": integrator})
+		}
+	}
 	for i := range 5 {
 		chainRow(rows, fmt.Sprint("set", i), 1, "fast", 0.1, 0.3, nil)
 		chainRow(rows, fmt.Sprint("set", i), 1, "slow", 0.1, 0.3, nil)
@@ -730,6 +738,12 @@ func TestClaimsOfErrorsReadNoChains(t *testing.T) {
 	}, rows)
 	if f.Verdict != Confirmed {
 		t.Errorf("%s: %s, want confirmed", f.Verdict, f.Summary)
+	}
+	for statistic, between := range map[string][2]bench.Real{bench.OrderStatistic: limits(1.7, math.Inf(1)), bench.MeanStatistic: limits(0, 1)} {
+		f := decideBy(bench.DataClaim{ID: "mine", Statistic: statistic, Of: "error", Between: between, Level: 0.99}, rows)
+		if f.Verdict != Confirmed || f.Detail != "" {
+			t.Errorf("%s: %s, %q, %q: want confirmed", statistic, f.Verdict, f.Summary, f.Detail)
+		}
 	}
 }
 
@@ -964,7 +978,10 @@ func TestReasonsAreWhatIsTheCase(t *testing.T) {
 	exactRow(rows, "fast", 2, math.NaN(), math.NaN(), certify.Confirmed)
 	exactRow(rows, "slow", 2, math.NaN(), 0.1, certify.Confirmed)
 	fast := map[string][]any{"integrator": {"fast"}}
+	chainRow(rows, "set0", 1, "short", 0.1, 0.2, map[string]any{"samples": 60})
 	for want, c := range map[string]bench.DataClaim{
+		"of none of the 1 rows that the claim selects is it known whether the chain is right: they have fewer than 100 samples, a lag-1 autocorrelation above 0.4, a reference that failed a check, or none": {
+			Statistic: bench.ShareStatistic, Of: bench.RightColumn, Where: map[string][]any{"integrator": {"short"}}},
 		"its chain has no stationary law at that step":                                     {Statistic: bench.MeanStatistic, Of: "error", Where: fast},
 		"none of the 1 rows that the claim selects has diverged: they are of exact errors": {Statistic: bench.ShareStatistic, Of: "diverged", Where: fast},
 		"no row that the claim selects has a counterpart":                                  {Statistic: bench.RatioStatistic, Of: "error", Where: fast, Over: map[string][]any{"integrator": {"mt3"}}},
