@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"hambench/integrators/estimators"
 	"hambench/integrators/noise"
 	"hambench/internal/fingerprint"
+	"hambench/internal/input"
 	"hambench/oracle"
 	"hambench/usage"
 )
@@ -234,7 +236,28 @@ func (c Cell) tempered() bool {
 // Stream names the cell's random streams: the hex SHA-256 of its canonical
 // JSON. No fingerprint enters it, so changed code computes its numbers from the
 // same random bits.
-func (c Cell) Stream() string { return digest(c) }
+func (c Cell) Stream() string {
+	of, _ := c.Anywhere() // a chain of a file that cannot be read has no start, and says so
+	return digest(of)
+}
+
+// Anywhere is the cell with the digest of a file's contents in the place of its name, which
+// depends on the folder that the file is seen from: as keys, random streams and records have it.
+func (c Cell) Anywhere() (Cell, error) {
+	for _, s := range declared {
+		name, ok := c.More[s.Name].(string)
+		if !s.file || !ok || !chain.IsFile(name) {
+			continue
+		}
+		text, err := input.ReadRegular(name) // chains read it again
+		if err != nil {
+			return c, usage.Errorf("%s: %w", s.Name, err)
+		}
+		c.More = maps.Clone(c.More)
+		c.More[s.Name] = "sha256/" + fingerprint.Bytes(text)
+	}
+	return c, nil
+}
 
 // digest is the hex SHA-256 of a value's JSON, which must have one.
 func digest(v any) string { return fingerprint.JSON(v) }

@@ -48,6 +48,10 @@ func (k *Keys) Cell(ctx context.Context, c Cell,
 	if err := k.hasRows(ctx, c); err != nil {
 		return "", err
 	}
+	job, err := c.Anywhere()
+	if err != nil {
+		return "", err
+	}
 	// A density runs no chain: of all that is computed, it depends on the model alone.
 	parts := []part{k.model(ctx, c.Dataset, c.Split, c.Model)}
 	if c.Kernels() > 0 {
@@ -95,7 +99,7 @@ func (k *Keys) Cell(ctx context.Context, c Cell,
 		parts = append(parts,
 			part{"reference", c.Oracle, func() (string, error) { return k.Reference(ctx, r.Spec) }})
 	}
-	return k.key(c, parts)
+	return k.key(job, parts)
 }
 
 // Reference returns the key of reference chains.

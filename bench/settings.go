@@ -14,7 +14,6 @@ import (
 
 	"hambench/bench/table"
 	"hambench/chain"
-	"hambench/internal/input"
 	"hambench/models"
 	"hambench/models/datasets"
 	"hambench/oracle"
@@ -64,7 +63,8 @@ type Setting struct {
 	read func(d *draft, p Parts, v any) error
 	// lookup refuses names that the parts do not have.
 	lookup func(p Parts, name string) error
-	// file says that a text with a dot or a slash names a file, whatever the words.
+	// file says that a text with a dot or a slash names a file, whatever the words. Keys have
+	// its contents (Cell.Anywhere).
 	file bool
 	// check refuses a cell that does not go with the setting; it is asked of all cells.
 	check func(c Cell) error
@@ -174,8 +174,7 @@ var declared = []Setting{
 		About: "where chains start: at a draw of the truth, at one of the prior, at a " +
 			"typical position, found from the prior by growing steps, at the optimum that a " +
 			"model knows, or at the position in a file",
-		Kind: table.Text, Words: oracle.Starts, file: true,
-		print: func(v any) (string, error) { return digestOfFile(v.(string)) }},
+		Kind: table.Text, Words: oracle.Starts, file: true},
 	{Name: "temperature", Flag: "temperature", Column: "temperature", Label: "T",
 		Noun: "temperature", Symbol: "T = ", Axis: OnLines, legend: 8,
 		About: "`T` temperature of the target, exp(-U/T): forces are scaled, noise is not",
@@ -456,19 +455,6 @@ func (s Setting) readMore(d *draft, p Parts, v any) error {
 		d.More = nil
 	}
 	return nil
-}
-
-// digestOfFile digests a file's contents; "" for a word that is no file's name.
-func digestOfFile(name string) (string, error) {
-	if !chain.IsFile(name) {
-		return "", nil
-	}
-	// A file may change under its name: its contents are part of the key, too.
-	text, err := input.ReadRegular(name) // chains read it again
-	if err != nil {
-		return "", usage.Errorf("start: %w", err)
-	}
-	return digest(string(text)), nil
 }
 
 // printTempered is the print of temperature and localisation. A key has their values already, from

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hambench/bench/table"
+	"hambench/internal/distinct"
 	"hambench/models/datasets"
 )
 
@@ -168,6 +169,30 @@ func TestTemperedCells(t *testing.T) {
 		if key == before[i] {
 			t.Errorf("cell %d has the key of another position", i)
 		}
+	}
+	// Its name depends on the folder that it is seen from, and is no part of keys and streams.
+	after := keys()
+	streams := distinct.Of(s.Cells, func(j Job) string { return j.Cell.Stream() })
+	for folder, name := range map[string]string{dir: "mine.toml", filepath.Dir(dir): filepath.Join(filepath.Base(dir), "mine.toml"), "/": "." + filepath.Join(dir, "mine.toml")} {
+		t.Chdir(folder)
+		f, err := Load(name, Parts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err = f.Study(Profile{}); err != nil || !slices.Equal(keys(), after) {
+			t.Errorf("%s in %s: other keys, %v", name, folder, err)
+		}
+		if now := distinct.Of(s.Cells, func(j Job) string { return j.Cell.Stream() }); !slices.Equal(now, streams) {
+			t.Errorf("%s in %s: other random streams", name, folder)
+		}
+	}
+	anywhere, err := s.Cells[0].Cell.Anywhere()
+	if err != nil || strings.Contains(anywhere.Start(), "theta.csv") {
+		t.Errorf("a record has the start %q, %v", anywhere.Start(), err)
+	}
+	var read Cell
+	if text, err := json.Marshal(anywhere); err != nil || json.Unmarshal(text, &read) != nil || read.Start() != anywhere.Start() {
+		t.Errorf("the cell of a record is read as %+v, %v", read, err)
 	}
 	stored, err := json.Marshal(s.Cells[0])
 	if err != nil {

@@ -408,7 +408,11 @@ func (s *session) computeCell(ctx context.Context, c bench.Cell) (bench.Result, 
 		return bench.Result{}, err
 	}
 	r, err := Compute(ctx, c, in)
+	if err != nil {
+		return r, err
+	}
 	r.OracleMachine = maker
+	r.Cell, err = c.Anywhere() // one key has one record, wherever it is computed
 	return r, err
 }
 

@@ -134,6 +134,40 @@ func TestSlurmNamesTheStudyOfWorkers(t *testing.T) {
 	}
 }
 
+// A study that starts at the position in a file is the same from every folder and by every name of
+// its file: workers get the absolute one, and whoever submits them counts by another.
+func TestAStartInAFileIsTheSameFromEveryFolder(t *testing.T) {
+	t.Setenv("HAMBENCH_OFFLINE", "1")
+	inFolder(t, map[string]string{"deep/start.txt": "0.1\n",
+		"deep/mine.toml": "[fix]\ndata = \"toy\"\nintegrator = \"leapfrog\"\nK = 2\nstep = 0.1\nsamples = 20\nstart = \"./start.txt\"\n"})
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(here, "out")
+	if code, _, stderr := call(t, "run", "deep/mine.toml", "--out", out); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	for folder, name := range map[string]string{".": "./deep/mine.toml", "deep": "mine.toml", "out": filepath.Join(here, "deep", "mine.toml")} {
+		t.Chdir(filepath.Join(here, folder))
+		if code, stdout, stderr := call(t, "slurm", name, "--out", out, "--dry-run"); code != exitOK || !strings.HasPrefix(stdout, "nothing is missing") {
+			t.Errorf("%s in %s: exit code %d, %s%s: want nothing to submit", name, folder, code, stdout, stderr)
+		}
+	}
+	// Draws are of the seed.
+	sample := func(folder, name string) string {
+		t.Chdir(filepath.Join(here, folder))
+		code, stdout, stderr := call(t, "sample", "--model", "toy", "--h", "0.1", "--samples", "1", "--start", name)
+		if code != exitOK {
+			t.Fatalf("exit code %d, %s", code, stderr)
+		}
+		return stdout
+	}
+	if first, other := sample("deep", "./start.txt"), sample("out", filepath.Join(here, "deep", "start.txt")); first != other {
+		t.Errorf("draws %q and %q from the same position", first, other)
+	}
+}
+
 // The printed command is made of the shell's words, whatever the folder is called.
 func TestSlurmDryRunQuotesPaths(t *testing.T) {
 	t.Setenv("HAMBENCH_OFFLINE", "1")
