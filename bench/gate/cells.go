@@ -152,10 +152,12 @@ func undistanced(records []map[string]string) (n int) {
 	return n
 }
 
-// has reports whether any record states a column.
+// has reports whether any record has a column, be it empty: an integrator at its defaults has no
+// text of its parameters, which tells it from one with others.
 func has(records []map[string]string, column string) bool {
 	return slices.ContainsFunc(records, func(rec map[string]string) bool {
-		return rec[column] != ""
+		_, ok := rec[column]
+		return ok
 	})
 }
 
@@ -193,8 +195,8 @@ func parseCSV(text []byte) (records []map[string]string, err error) {
 }
 
 // parseObjects returns the JSON objects of a text, or of the arrays in it, one after another.
-// A null is left out, but for an infinite friction, which JSON cannot say; numbers keep their
-// digits.
+// A null is "", as in CSV, but for an infinite friction, which JSON cannot say; numbers keep
+// their digits.
 func parseObjects(text []byte) (records []map[string]string, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -222,6 +224,8 @@ func parseObjects(text []byte) (records []map[string]string, err error) {
 					rec[name] = fmt.Sprint(v)
 				case name == "friction":
 					rec[name] = "inf"
+				default:
+					rec[name] = ""
 				}
 			}
 			records = append(records, rec)

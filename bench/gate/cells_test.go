@@ -101,6 +101,49 @@ func TestCellsMovePassOrCannotBeDecided(t *testing.T) {
 	}
 }
 
+// An integrator at its defaults has no text of its parameters, in CSV and JSON: one with others is
+// another one, whatever the order of the rows.
+func TestParametersTellCellsApart(t *testing.T) {
+	type cell struct {
+		parameters string
+		ks         float64
+	}
+	csv := func(cells ...cell) string {
+		s := strings.Replace(cellHeader, "integrator,", "integrator,parameters,", 1)
+		for _, c := range cells {
+			s += fmt.Sprintf("gp,a,0,mt3,%s,1,5,reshuffle,57,8,0.005,%g,0.08,false,1000,1000,0.5,\n", c.parameters, c.ks)
+		}
+		return s
+	}
+	json := func(cells ...cell) string {
+		var rows []string
+		for _, c := range cells {
+			parameters := "null"
+			if c.parameters != "" {
+				parameters = strconv.Quote(c.parameters)
+			}
+			rows = append(rows, fmt.Sprintf(`{"experiment":"gp","dataset":"a","split":0,"integrator":"mt3","parameters":%s,"nl":1,"friction":5,`+
+				`"scheme":"reshuffle","K":57,"batch":8,"h":0.005,"ks":%g,"ks_self":0.08,"diverged":false}`, parameters, c.ks))
+		}
+		return "[" + strings.Join(rows, ",") + "]"
+	}
+	plain := cell{"", 0.1}
+	for name, write := range map[string]func(...cell) string{"CSV": csv, "JSON": json} {
+		both := write(cell{"w2-variance=2", 0.5}, plain)
+		for what, r := range map[string]*Report{
+			"a new variant first":    compared(t, csv(plain), both, Options{}),
+			"the variants exchanged": compared(t, csv(plain, cell{"w2-variance=2", 0.5}), both, Options{}),
+		} {
+			if r.Err() != nil || strings.Contains(strings.Join(r.Notes, "\n"), "parameters: no cells") {
+				t.Errorf("%s, %s: %+v, notes %q", name, what, r.Moved, r.Notes)
+			}
+		}
+		if r := compared(t, csv(plain), write(cell{"w2-variance=2", 0.1}, cell{"", 0.5}), Options{}); outcome(r) != 1 {
+			t.Errorf("%s: a regression behind another variant is not seen: %+v", name, r)
+		}
+	}
+}
+
 // What the machine was is noted where both runs state it.
 func TestDifferentMachinesAreNoted(t *testing.T) {
 	on := func(isa string) string {
