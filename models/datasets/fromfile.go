@@ -33,7 +33,7 @@ type FileOptions struct {
 }
 
 // FromFile returns the data set in a file, to be appended to a Registry. The file
-// has rows of columns separated by commas, semicolons or white space; blank lines and
+// has rows of columns separated by commas, semicolons, tabs or white space; blank lines and
 // those that begin with # are skipped. A first row without a number is the header. All
 // columns but the target are features: numbers, or words of at most 20 categories, each of
 // which becomes a feature with the values 0 and 1. A first column without a name whose

@@ -68,7 +68,47 @@ func TestFilesOfAllFormsAreRead(t *testing.T) {
 	}
 }
 
-// The same table as eleven programs write it, each in its own way with row names, quotes,
+// Between tabs spaces are part of a name or a value, and nothing is a missing value; numbers that
+// spaces separate, too, are numbers of their own.
+func TestTabsSeparate(t *testing.T) {
+	options := FileOptions{NoiseVariance: 0.1, TestShare: 0.25}
+	for _, text := range []string{
+		"city\tarea in m\ty\nNew York\t1\t3\nSan Jose\t4\t6\nNew York\t7\t9\nSan Jose\t1\t2\n",
+		"city\tarea in m\ty\n\"New York\"\t1\t3\nSan Jose\t4\t6\r\nNew York\t7\t9\nSan Jose\t1\t2",
+	} {
+		s := loadFile(t, text, options)
+		if want := []string{"city=New York", "city=San Jose", "area in m"}; !slices.Equal(s.FeatureNames, want) || !slices.Equal(s.X, []float64{1, 0, 1, 0, 1, 4, 1, 0, 7, 0, 1, 1}) {
+			t.Errorf("%q: inputs %q, %v", text, s.FeatureNames, s.X)
+		}
+	}
+	if s := loadFile(t, "1 2\t3\n4 5\t6\n7 8\t9\n1 0\t2\n", options); !slices.Equal(s.X, []float64{1, 2, 4, 5, 7, 8, 1, 0}) {
+		t.Errorf("spaces and tabs: X = %v", s.X)
+	}
+	for text, want := range map[string]string{
+		"a b\tc\ty\n1\t2\t3\n4\t\t6\n7\t8\t9\n": `line 3: column 2 ("c"): the value is missing`,
+		"a b\tc\ty\n1\t2\t3\n4\t5\n7\t8\t9\n":   "line 3: 2 columns: want 3",
+	} {
+		if _, err := FromFile("own", write(t, text), options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A first row of 0, 1, 2, … is data, and may be the header of an array without names.
+func TestARowThatCountsIsNamed(t *testing.T) {
+	const note = "line 1 is 0, 1, …: if it is a header, as of an array without names, name the columns"
+	for text, want := range map[string]bool{
+		"0,1,2\n1,2,3\n4,5,6\n7,8,9\n": true, "0,1,3\n1,2,3\n4,5,6\n7,8,9\n": false, "a,b,y\n0,1,2\n4,5,6\n7,8,9\n": false,
+		"0,1,2\na,2,3\na,5,6\n": false,
+	} {
+		d, err := FromFile("own", write(t, text), FileOptions{NoiseVariance: 0.1, TestShare: 0.3})
+		if got := slices.Contains(d.Notes, note); got != want || want && (err != nil || d.Rows != 4) {
+			t.Errorf("%q: notes %q, %d rows, %v", text, d.Notes, d.Rows, err)
+		}
+	}
+}
+
+// The same table as fourteen programs and people write it, each in its own way with row names, quotes,
 // separators and ends of lines, is the same set to the last bit.
 func TestFilesOfManyProgramsAreTheSameData(t *testing.T) {
 	digest := ""
@@ -83,6 +123,9 @@ func TestFilesOfManyProgramsAreTheSameData(t *testing.T) {
 		{"Excel for the Mac", "dose,group,y\r0.5,a,1.25\r1.5,b,-0.75\r2.5,a,0.1\r7.25,b,3\r"},
 		{"Julia, CSV.jl", "dose,group,y\n0.5,a,1.25\n1.5,b,-0.75\n2.5,a,0.1\n7.25,b,3.0\n"},
 		{"SQLite, .mode csv", "dose,\"group\",y\r\n0.5,a,1.25\r\n1.5,b,-0.75\r\n2.5,a,0.1\r\n7.25,b,3.0\r\n"},
+		{"R, write.table with tabs", "\"dose\"\t\"group\"\t\"y\"\n\"1\"\t0.5\t\"a\"\t1.25\n\"2\"\t1.5\t\"b\"\t-0.75\n\"3\"\t2.5\t\"a\"\t0.1\n\"4\"\t7.25\t\"b\"\t3\n"},
+		{"a person, with tabs", "dose\tgroup\t\ty\n0.5\ta\t1.25\n1.5\t\tb\t-0.75\n2.5\ta\t0.1\t\n7.25\tb\t3\n"},
+		{"Excel, tabs", "dose\tgroup\ty\t\n0.5\ta\t1.25\t\n1.5\tb\t-0.75\t\n2.5\ta\t0.1\t\n7.25\tb\t3\t\n\t\t\t\n"},
 		{"awk", "dose\tgroup\ty\n0.5\ta\t1.25\n1.5\tb\t-0.75\n2.5\ta\t0.1\n7.25\tb\t3\n"},
 		{"numpy, savetxt with a comment", "# dose group y\n5.000000000000000000e-01 a 1.250000000000000000e+00\n" +
 			"1.500000000000000000e+00 b -7.500000000000000000e-01\n# half\n2.500000000000000000e+00 a 1.000000000000000056e-01\n7.25e+00 b 3e+00\n"},

@@ -104,7 +104,7 @@ func (t *table) inputs() (x []float64, names []string) {
 // the file. A file without rows is an error, too.
 func (t *table) read(data []byte) error {
 	before := len(t.lines)
-	err := eachRow(data, func(line int, fields []string) error {
+	err := eachRow(data, t.words, func(line int, fields []string) error {
 		if t.columns == nil {
 			if t.header == nil && isHeader(fields) {
 				t.header = fields
@@ -125,9 +125,9 @@ func (t *table) read(data []byte) error {
 
 // eachRow calls row for every line that is neither blank nor a comment, which begins with
 // #, cut into fields. If the first such line has a comma, commas separate them, else
-// semicolons, else white space. It stops at the first error of row, and adds the line to
-// it. UTF-16 and quotes that do not close are errors of its own.
-func eachRow(data []byte, row func(line int, fields []string) error) error {
+// semicolons, else tabs, of a user's file, else white space. It stops at the first error of row,
+// and adds the line to it. UTF-16 and quotes that do not close are errors of its own.
+func eachRow(data []byte, users bool, row func(line int, fields []string) error) error {
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return errors.New("text in UTF-16: want UTF-8")
 	}
@@ -142,46 +142,126 @@ func eachRow(data []byte, row func(line int, fields []string) error) error {
 			lines[i] = ""
 		}
 	}
-	first := firstRow(lines)
-	comma := ','
-	if !strings.ContainsRune(first, comma) {
-		comma = ';'
+	var rows []fileRow
+	var err error // behind the rows
+	switch first := firstRow(lines); {
+	case strings.Contains(first, ","):
+		rows, err = separated(lines, ',')
+	case strings.Contains(first, ";"):
+		rows, err = separated(lines, ';')
+	case users && strings.Contains(first, "\t"):
+		rows, err = tabbed(lines)
+	default:
+		rows = spaced(lines)
 	}
-	if !strings.ContainsRune(first, comma) {
-		for i, line := range lines {
-			fields := strings.Fields(line)
-			for k, f := range fields {
-				if len(f) > 1 && f[0] == '"' && f[len(f)-1] == '"' {
-					fields[k] = f[1 : len(f)-1]
-				}
-			}
-			if len(fields) > 0 {
-				if err := row(i+1, fields); err != nil {
-					return fmt.Errorf("line %d: %w", i+1, err)
-				}
+	for _, r := range rows {
+		if err := row(r.line, r.fields); err != nil {
+			return fmt.Errorf("line %d: %w", r.line, err)
+		}
+	}
+	return err
+}
+
+// fileRow holds the fields of a row, and the number of its line, from 1.
+type fileRow struct {
+	line   int
+	fields []string
+}
+
+// spaced cuts lines at white space.
+func spaced(lines []string) (rows []fileRow) {
+	for i, line := range lines {
+		fields := strings.Fields(line)
+		for k, f := range fields {
+			if len(f) > 1 && f[0] == '"' && f[len(f)-1] == '"' {
+				fields[k] = f[1 : len(f)-1]
 			}
 		}
-		return nil
+		if len(fields) > 0 {
+			rows = append(rows, fileRow{i + 1, fields})
+		}
 	}
-	// Rows of another length are left to add, whose error says how many columns it wants.
+	return rows
+}
+
+// separated cuts lines at a character outside quotes. Rows of another length are left to add,
+// whose error says how many columns it wants.
+func separated(lines []string, comma rune) (rows []fileRow, err error) {
 	r := csv.NewReader(strings.NewReader(strings.Join(lines, "\n")))
-	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = comma, -1, true
+	r.Comma, r.FieldsPerRecord = comma, -1
+	r.TrimLeadingSpace = comma != '\t' // of which it would trim those of empty fields
 	for {
 		fields, err := r.Read()
 		if err == io.EOF {
-			return nil
+			return rows, nil
 		}
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
-			return fmt.Errorf("line %d: %w", bad.Line, bad.Err)
+			return rows, fmt.Errorf("line %d: %w", bad.Line, bad.Err)
 		}
 		for i := range fields {
 			fields[i] = strings.TrimSpace(fields[i])
 		}
 		line, _ := r.FieldPos(0)
-		if err := row(line, fields); err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
+		rows = append(rows, fileRow{line, fields})
+	}
+}
+
+// tabbed cuts lines at tabs or, if that gives no table and white space does, as of columns that are
+// aligned by several tabs, or by tabs and spaces, at white space.
+func tabbed(lines []string) ([]fileRow, error) {
+	rows, err := separated(lines, '\t')
+	blank := func(fields []string) bool {
+		return !slices.ContainsFunc(fields, func(f string) bool { return f != "" })
+	}
+	rows = slices.DeleteFunc(rows, func(r fileRow) bool { return blank(r.fields) })
+	for i := longest(rows) - 1; i >= 0; i-- { // tabs at the ends of lines, for example
+		var column []string
+		for _, r := range rows {
+			column = append(column, r.fields[min(i, len(r.fields)):min(i+1, len(r.fields))]...)
+		}
+		if !blank(column) {
+			continue
+		}
+		for k, r := range rows {
+			if i < len(r.fields) {
+				rows[k].fields = slices.Delete(r.fields, i, i+1)
+			}
 		}
 	}
+	apart := slices.ContainsFunc(rows, func(r fileRow) bool {
+		return slices.ContainsFunc(r.fields, severalNumbers)
+	})
+	if other := spaced(lines); aligned(other) && (err != nil || apart || !aligned(rows)) {
+		return other, nil
+	}
+	return rows, err
+}
+
+// longest is the largest number of fields of a row.
+func longest(rows []fileRow) (n int) {
+	for _, r := range rows {
+		n = max(n, len(r.fields))
+	}
+	return n
+}
+
+// aligned reports whether rows are a table: all as long, two fields or more, but for a header that
+// may be one name short.
+func aligned(rows []fileRow) bool {
+	n := longest(rows)
+	for i, r := range rows {
+		if len(r.fields) != n && !(i == 0 && len(r.fields) == n-1) {
+			return false
+		}
+	}
+	return n > 1
+}
+
+// severalNumbers reports whether a field has numbers with white space between them.
+func severalNumbers(field string) bool {
+	words := strings.Fields(field)
+	word := func(w string) bool { return !isNumber(w) }
+	return len(words) > 1 && !slices.ContainsFunc(words, word)
 }
 
 // firstRow returns the first line that is not blank, with those behind it that a quoted name with
@@ -346,6 +426,10 @@ func (t *table) add(fields []string) error {
 // returns what the user should know of them, a line each. A column of too many words is an
 // error.
 func (t *table) settle() (notes []string, err error) {
+	if t.header == nil && t.startsCounting() {
+		notes = append(notes, fmt.Sprintf("line %d is 0, 1, …: if it is a header, as of an array "+
+			"without names, name the columns", t.lines[0]))
+	}
 	varies := false
 	for i := range t.columns {
 		c := &t.columns[i]
@@ -381,6 +465,25 @@ func (t *table) settle() (notes []string, err error) {
 		notes = append(notes, "all inputs are constant: nothing can be learnt from them")
 	}
 	return notes, nil
+}
+
+// startsCounting reports whether the first row is 0, 1, 2, …, as pandas names columns.
+func (t *table) startsCounting() bool {
+	for i, c := range t.columns {
+		var counts bool
+		switch {
+		case i != t.target:
+			counts = c.words == nil && c.values[0] == float64(i)
+		case t.task == Classification:
+			counts = t.labelled[0] == strconv.Itoa(i)
+		default:
+			counts = t.y[0] == float64(i)
+		}
+		if !counts {
+			return false
+		}
+	}
+	return true
 }
 
 // distinct reports whether the column has another word, or another whole number, in every
