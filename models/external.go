@@ -9,10 +9,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"gonum.org/v1/gonum/floats"
 
 	"hambench/internal/child"
+	"hambench/internal/distinct"
 	"hambench/internal/fingerprint"
 	"hambench/internal/input"
 	"hambench/models/datasets"
@@ -351,12 +353,15 @@ func (t *external) ask(dst []float64, q modelQuestion, theta []float64) {
 }
 
 // sources returns a digest of the files that the model's numbers depend on: those that
-// words of the command name, and those that its answer to hello lists. A listed file
-// that cannot be read, or is no regular one, is a usage error.
+// words of the command name, quoted ones too, and those that its answer to hello lists. A listed
+// file that cannot be read, or is no regular one, is a usage error.
 func (t *external) sources() (string, error) {
 	var all []byte
 	// A word that names no readable file, such as an option, adds nothing.
 	words := strings.Fields(t.command)
+	for _, word := range unquoted(t.command) {
+		words = distinct.Append(words, word)
+	}
 	for i, name := range append(words, t.hello.Files...) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(t.processes.Dir, name)
@@ -368,4 +373,40 @@ func (t *external) sources() (string, error) {
 		all = append(all, text...)
 	}
 	return fingerprint.Bytes(all), nil
+}
+
+// unquoted returns the words of a command, as a shell cuts them, and those within them, which a
+// shell that is called may run; none of a command without quotes and backslashes.
+func unquoted(command string) (words []string) {
+	if !strings.ContainsAny(command, "'\"\\") {
+		return nil
+	}
+	var word strings.Builder
+	var quote rune // that is open
+	escaped := false
+	for _, c := range command + " " {
+		switch {
+		case escaped:
+			escaped = false
+			word.WriteRune(c)
+		case c == '\\' && quote != '\'':
+			escaped = true
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case quote == 0 && unicode.IsSpace(c):
+			if word.Len() > 0 {
+				words = append(words, word.String())
+			}
+			word.Reset()
+		default:
+			word.WriteRune(c)
+		}
+	}
+	for _, w := range words {
+		words = append(words, strings.Fields(w)...)
+		words = append(words, unquoted(w)...)
+	}
+	return words
 }

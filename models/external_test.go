@@ -176,6 +176,24 @@ func TestTheFingerprintHasTheSource(t *testing.T) {
 	if source := fingerprint("python3 model.py toy"); data == before || source == data {
 		t.Error("a file that changed left the fingerprint as it was")
 	}
+	// In quotes, and within a command in quotes, a file is the same.
+	write("model.py", string(text))
+	write("my model.py", string(text))
+	for command, file := range map[string]string{
+		`python3 'model.py' toy`: "model.py", `python3 "model.py" toy`: "model.py", `sh -c "python3 'model.py' toy"`: "model.py",
+		`python3 'my model.py' toy`: "my model.py", `python3 my\ model.py toy`: "my model.py", `sh -c 'exec python3 "my model.py" toy'`: "my model.py",
+	} {
+		before := fingerprint(command)
+		write(file, string(text)+"# changed\n")
+		if fingerprint(command) == before {
+			t.Errorf("%s: a file that changed left the fingerprint as it was", command)
+		}
+		write(file, string(text))
+	}
+	// Files that are named without quotes are not taken twice.
+	if fingerprint("python3 model.py toy") != fingerprint(`python3 model.py 'toy'`) {
+		t.Error("quotes around what is no file change the fingerprint")
+	}
 	// Reading a pipe or a device may never end; this one does.
 	write("model.py", strings.Replace(string(text), `answer = {"version": 1,`, `answer = {"version": 1, "files": ["`+os.DevNull+`"],`, 1))
 	source := newSource(t)
