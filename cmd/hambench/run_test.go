@@ -239,6 +239,23 @@ func TestStableStepsAreOfTheirData(t *testing.T) {
 	}
 }
 
+// A line for each stable step states all that the step is of.
+func TestStableStepsSayWhatTheyAreOf(t *testing.T) {
+	inFolder(t, map[string]string{"mine.toml": "[vary]\nintegrator = [\"mt3\", {name = \"mt3\", w2-variance = 2}]\nestimator = [\"plain\", \"cv\"]\ntemperature = [1, 4]\n" +
+		"[fix]\ndata = \"toy\"\nK = 2\nscheme = \"replacement\"\nstep = \"stable\"\nsamples = 20\n"})
+	code, _, stderr := call(t, "run", "mine.toml", "--dry-run")
+	seen := make(map[string]bool)
+	for line := range strings.Lines(stderr) {
+		what, _, _ := strings.Cut(line, " is about ")
+		seen[what] = true
+	}
+	for _, of := range []string{"replacement", "cv, replacement, T = 4", "w2-variance = 2, cv, replacement, T = 4"} {
+		if want := "hambench: the largest stable step of mt3 on toy, C = 5, K = 2, " + of + ","; code != exitOK || !seen[want] || len(seen) != 8 {
+			t.Errorf("exit code %d, %s: want 8 lines, one with %q", code, stderr, want)
+		}
+	}
+}
+
 // quickly is the good study with a small network and short reference chains, at
 // steps relative to the stable one.
 var quickly = strings.NewReplacer(

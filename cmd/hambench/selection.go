@@ -14,6 +14,9 @@ import (
 	"hambench/bench"
 	"hambench/bench/store"
 	"hambench/bench/sweep"
+	"hambench/bench/table"
+	"hambench/chain"
+	"hambench/integrators/estimators"
 	"hambench/internal/distinct"
 	"hambench/models"
 	"hambench/models/datasets"
@@ -257,20 +260,47 @@ func (f *selection) fixSteps(ctx context.Context, on, unavailable []string) erro
 	})
 	// tell reports one limit as it is found; left is how many are still to find.
 	tell := func(c bench.Cell, h float64, left int) {
-		inner, more := "", ""
-		if c.Inner > 1 {
-			inner = fmt.Sprintf(", N_l = %d", c.Inner)
-		}
+		more := ""
 		if left > 0 {
 			more = fmt.Sprintf(" (%d more to find)", left)
 		}
 		fmt.Fprintf(f.stderr, "hambench: the largest stable step of %s on %s, C = %g, K = %d%s, "+
-			"is about %.3g%s\n", c.Integrator, c.Dataset, float64(c.Friction), c.Batches, inner, h,
-			more)
+			"is about %.3g%s\n", c.Integrator, c.Dataset, float64(c.Friction), c.Batches,
+			f.besides(c), h, more)
 	}
 	steps, err := f.keys.StableSteps(ctx, missing, f.Workers, tell)
 	maps.Copy(f.asked.Known, steps)
 	return err
+}
+
+// besides states what else than integrator, data set, friction and K a stable step is of, as far
+// as it differs from the usual.
+func (f *selection) besides(c bench.Cell) string {
+	var of []string
+	if d, err := f.Data.Lookup(c.Dataset); err == nil && d.Model != c.Model {
+		of = append(of, c.Model)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Values)) {
+		of = append(of, fmt.Sprintf("%s = %g", name, c.Values[name]))
+	}
+	if c.Inner > 1 {
+		of = append(of, fmt.Sprintf("N_l = %d", c.Inner))
+	}
+	if c.Estimator != estimators.Plain.Name {
+		of = append(of, c.Estimator)
+	}
+	if c.Scheme != chain.DefaultScheme(c.Batches) {
+		of = append(of, c.Scheme)
+	}
+	for _, s := range bench.Settings() {
+		if v, ok := c.More[s.Name]; ok && s.Kind == table.Number {
+			of = append(of, s.Symbol+fmt.Sprint(v))
+		}
+	}
+	if of == nil {
+		return ""
+	}
+	return ", " + strings.Join(of, ", ")
 }
 
 // used returns the data sets of the studies.
