@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"hambench/bench/table"
+	"hambench/chain"
 	"hambench/chain/minibatch"
 	"hambench/integrators"
 	"hambench/internal/distinct"
@@ -350,7 +352,13 @@ func (c *placedClaim) readRows(key string, rows *table.Table,
 			return nil
 		}
 		values, err := list(s.values[name])
+		files := slices.ContainsFunc(declared, func(d Setting) bool {
+			return d.file && d.Column == column
+		})
 		for _, v := range values {
+			if text, ok := v.(string); ok && files && chain.IsFile(text) { // as rows have it
+				v = Parts{dir: filepath.Dir(s.file)}.path(text)
+			}
 			v, e := claimValue(v, column, kind)
 			if at := known[column]; e == nil && len(at) > 0 && !slices.Contains(at, tableValue(v)) {
 				infinite := "inf" // as files have it

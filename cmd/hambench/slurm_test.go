@@ -139,7 +139,8 @@ func TestSlurmNamesTheStudyOfWorkers(t *testing.T) {
 func TestAStartInAFileIsTheSameFromEveryFolder(t *testing.T) {
 	t.Setenv("HAMBENCH_OFFLINE", "1")
 	inFolder(t, map[string]string{"deep/start.txt": "0.1\n",
-		"deep/mine.toml": "[fix]\ndata = \"toy\"\nintegrator = \"leapfrog\"\nK = 2\nstep = 0.1\nsamples = 20\nstart = \"./start.txt\"\n"})
+		"deep/mine.toml": "[fix]\ndata = \"toy\"\nintegrator = \"leapfrog\"\nK = 2\nstep = 0.1\nsamples = 20\nstart = \"./start.txt\"\n" +
+			"[[claim]]\nid = \"c\"\ntext = \"It stays finite.\"\nwhere = {start = \"./start.txt\"}\nstatistic = \"share\"\nof = \"diverged\"\nbetween = [0, 0.5]\n"})
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
