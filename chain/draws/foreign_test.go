@@ -16,6 +16,8 @@ import (
 // What other programs write is read as they mean it, or refused in one line.
 func TestFilesOfOtherProgramsAreReadOrRefused(t *testing.T) {
 	const stan = "# save_warmup = true\nlp__,a\n-1,50\n-1,40\n# Adaptation terminated\n# Step size = 0.8\n-1,1\n-1,2\n# Elapsed\n"
+	// The comments of a run with engaged = 0, whose adaptation does not end.
+	const unadapted = "# method = sample (Default)\n#   sample\n#     num_warmup = 1000 (Default)\n#     save_warmup = true\n#     algorithm = hmc (Default)\nlp__,a\n-1,50\n-1,1\n# Elapsed\n"
 	for _, c := range []struct {
 		file, text, names, want string // the columns that are read, or what is wrong
 		chains                  int
@@ -41,7 +43,12 @@ func TestFilesOfOtherProgramsAreReadOrRefused(t *testing.T) {
 		{"utf16.csv", "\xff\xfea\x00,\x00b\x00\n\x00", "", "no text: want CSV, JSONL", 0},
 		{"later.json", `[{"a":[1,2]},{"a":[3,4],"b":[5,6]}]`, "", "chain 2: a column b, which the first chain has not", 0},
 		{"lacks.json", `[{"a":[1,2],"b":[5,6]},{"a":[3,4]}]`, "", "chain 2: no column b, which the first chain has", 0},
-		{"twice.json", `[{"theta0":[1,2],"theta[1]":[3,4]}]`, "", "chain 1: two columns theta[1]: want one", 0},
+		{"twice.json", `[{"x.1":[1,2],"x[1]":[3,4]}]`, "", "chain 1: two columns x[1]: want one", 0},
+		{"engaged.csv", unadapted, "", "save_warmup is on, and no comment says where the warm-up ends", 0},
+		{"rstan.csv", "# warmup=10\n# save_warmup=1\na\n1\n", "", "save_warmup is on, and no comment says where the warm-up ends", 0},
+		{"off.csv", strings.Replace(unadapted, "save_warmup = true", "save_warmup = false (Default)", 1), "lp__ a", "", 1},
+		{"zero.csv", strings.Replace(unadapted, "num_warmup = 1000 (Default)", "num_warmup = 0", 1), "lp__ a", "", 1},
+		{"fixed.csv", strings.Replace(unadapted, "algorithm = hmc (Default)", "algorithm = fixed_param", 1), "lp__ a", "", 1},
 	} {
 		file := filepath.Join(t.TempDir(), c.file)
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -138,22 +139,86 @@ var (
 	chainNumber = regexp.MustCompile(`(?i)^(\.?chain|chain__)$`)
 	drawNumber  = regexp.MustCompile(`(?i)^\.?(sample|draw|iteration)$`)
 	stanElement = regexp.MustCompile(`^(\w+?)((?:\.\d+)+)$`)
-	ownElement  = regexp.MustCompile(`^theta(\d+)$`)
+	ownElement  = regexp.MustCompile(`^(theta|f)(\d+)$`)
 )
 
-// columnName returns the name of a column as reports have it, so that draws of different programs
-// have columns in common: mu, theta[1], x[1,2], counted from 1, as posteriordb has them. Only
-// predictions keep this program's names, f0, f1 …, which no other has.
-func columnName(name string) string {
+// naming gives the columns of a file names as reports have them, so that draws of different
+// programs have columns in common: mu, theta[1], x[1,2], counted from 1, as posteriordb has them.
+// Only where predictions are wanted do they keep this program's names, f0, f1 …
+type naming struct {
+	predictions bool
+	variables   map[string]bool // of the file
+}
+
+// namingOf returns the naming of a file that has columns, or variables, of these names.
+func namingOf(names []string, want nameSet) naming {
+	n := naming{predictions: want != nil, variables: make(map[string]bool, len(names))}
+	for _, name := range names {
+		variable, _, _ := strings.Cut(fromStan(name), "[")
+		n.variables[variable] = true
+	}
+	return n
+}
+
+// fromStan returns the name of a column, of an element of Stan's CSV as posteriordb has it.
+func fromStan(name string) string {
 	if m := stanElement.FindStringSubmatch(name); m != nil {
 		return m[1] + "[" + strings.ReplaceAll(m[2][1:], ".", ",") + "]"
 	}
-	if m := ownElement.FindStringSubmatch(name); m != nil {
-		if i, err := strconv.Atoi(m[1]); err == nil {
-			return fmt.Sprintf("theta[%d]", i+1)
+	return name
+}
+
+// column returns the name of a column: theta0 is an element of theta unless the file has a variable
+// theta of its own, beside which it is another parameter.
+func (n naming) column(name string) string {
+	m := ownElement.FindStringSubmatch(name)
+	if m == nil || n.predictions || n.variables[m[1]] {
+		return fromStan(name)
+	}
+	i, err := strconv.Atoi(m[2])
+	if err != nil {
+		return name
+	}
+	return n.element(m[1], []int{i})
+}
+
+// element returns the name of an element of a variable at a place, which counts from 0.
+func (n naming) element(name string, at []int) string {
+	if len(at) == 0 {
+		return n.column(name)
+	}
+	if n.predictions && name == "f" && len(at) == 1 {
+		return fmt.Sprintf("f%d", at[0])
+	}
+	var from1 []string
+	for _, i := range at {
+		from1 = append(from1, strconv.Itoa(i+1))
+	}
+	return name + "[" + strings.Join(from1, ",") + "]"
+}
+
+// place returns where an element stands in a variable of some lengths, by its place in row-major
+// order. Predictions of several classes are an array of rows and classes in zarr, and one list
+// elsewhere: their places in it are the same.
+func (n naming) place(name string, shape []int, e int) []int {
+	switch {
+	case len(shape) == 0:
+		return nil
+	case n.predictions && name == "f":
+		return []int{e}
+	}
+	return combin.SubFor(nil, e, shape)
+}
+
+// once refuses a name that two columns of a file have.
+func once(names []string) error {
+	sorted := slices.Sorted(slices.Values(names))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return fmt.Errorf("two columns %s: want one", sorted[i])
 		}
 	}
-	return name
+	return nil
 }
 
 // unnumbered returns a side without the columns that number the draws: by their names, with whole
@@ -203,6 +268,12 @@ func (b *builder) chain(name string) [][]float64 {
 // mark is the byte order mark with which some programs begin a text.
 const mark = '\ufeff'
 
+// Comments of Stan: that the rows of the warm-up are in the file, and that there was none.
+var (
+	savedWarmUp = regexp.MustCompile(`(?m)^#\s*save_warmup\s*=\s*(1|true)\b`)
+	noWarmUp    = regexp.MustCompile(`(?m)^#\s*(num_warmup\s*=\s*0|algorithm\s*=\s*fixed_param)\b`)
+)
+
 // readCSV reads a CSV file, of Stan too: lines that begin with # are comments, and rows before that
 // of the end of Stan's adaptation are its warm-up. A file without a column chain is one chain, of
 // the name "".
@@ -220,6 +291,11 @@ func readCSV(file string, want nameSet) (compare.Side, error) {
 			"or .json.zip), or a folder of zarr; not compressed, and in UTF-8")
 	}
 	adapted := bytes.Index(text, []byte("\n# Adaptation terminated"))
+	head := text[:min(len(text), 1<<16)] // which has the settings of Stan, before the header
+	if adapted < 0 && savedWarmUp.Match(head) && !noWarmUp.Match(head) {
+		return b.side, errors.New("save_warmup is on, and no comment says where the warm-up " +
+			"ends, as \"# Adaptation terminated\" does: want a file without its rows")
+	}
 	// A row with another number of fields than the header is an error.
 	r := csv.NewReader(bytes.NewReader(text))
 	r.Comment, r.ReuseRecord, r.TrimLeadingSpace = '#', true, true
@@ -242,17 +318,21 @@ func readCSV(file string, want nameSet) (compare.Side, error) {
 	var places []int
 	chain := -1
 	for i, name := range header {
-		name = strings.TrimSpace(name)
-		as := columnName(name)
+		header[i] = strings.TrimSpace(name)
+	}
+	named := namingOf(header, want)
+	for i, name := range header {
+		as := named.column(name)
 		switch {
 		case chainNumber.MatchString(name):
 			chain = i
 		case name == "" || !want.has(as):
-		case slices.Contains(b.side.Names, as):
-			return b.side, fmt.Errorf("two columns %s: want one", as)
 		default:
 			places, b.side.Names = append(places, i), append(b.side.Names, as)
 		}
+	}
+	if err := once(b.side.Names); err != nil {
+		return b.side, err
 	}
 	for row, err := r.Read(); err != io.EOF; row, err = r.Read() {
 		if err != nil {
@@ -289,41 +369,13 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// elementName is the name of an element of a variable, by its place in row-major order: of f
-// as predictions are named, f0, of others x[1] and x[1,2]. Predictions of several classes are an
-// array of rows and classes in zarr, and one list elsewhere: their places in it are the same.
-func elementName(name string, shape []int, e int) string {
-	switch {
-	case len(shape) == 0:
-		return indexed(name, nil)
-	case name == "f":
-		return indexed(name, []int{e})
-	}
-	return indexed(name, combin.SubFor(nil, e, shape))
-}
-
-// indexed is the name of an element at a place, which counts from 0.
-func indexed(name string, at []int) string {
-	if name == "f" && len(at) == 1 {
-		return fmt.Sprintf("f%d", at[0])
-	}
-	var from1 []string
-	for _, i := range at {
-		from1 = append(from1, strconv.Itoa(i+1))
-	}
-	if from1 == nil {
-		return columnName(name)
-	}
-	return name + "[" + strings.Join(from1, ",") + "]"
-}
-
 // flatten calls add with the numbers of a value of JSON, arrays within arrays, and their names;
 // at is the place of the value within the variable. A null is NaN, which a comparison refuses with
 // the place where it stands.
-func flatten(name string, at []int, v any, add func(name string, v float64)) error {
+func (n naming) flatten(name string, at []int, v any, add func(name string, v float64)) error {
 	if list, ok := v.([]any); ok {
 		for i, e := range list {
-			if err := flatten(name, append(at, i), e, add); err != nil {
+			if err := n.flatten(name, append(at, i), e, add); err != nil {
 				return err
 			}
 		}
@@ -334,9 +386,9 @@ func flatten(name string, at []int, v any, add func(name string, v float64)) err
 		x, ok = math.NaN(), true
 	}
 	if !ok {
-		return fmt.Errorf("%s: %v: want a number", indexed(name, at), v)
+		return fmt.Errorf("%s: %v: want a number", n.element(name, at), v)
 	}
-	add(indexed(name, at), x)
+	add(n.element(name, at), x)
 	return nil
 }
 
@@ -350,6 +402,7 @@ func readJSONL(file string, want nameSet) (compare.Side, error) {
 	}
 	defer in.Close()
 	places := make(map[string]int)
+	var named naming // of the first draw: each other one must have the same columns
 	text := bufio.NewReader(in)
 	if c, _, err := text.ReadRune(); err == nil && c != mark {
 		_ = text.UnreadRune() // which was just read
@@ -368,12 +421,16 @@ func readJSONL(file string, want nameSet) (compare.Side, error) {
 		delete(object, "gradients")
 		// Names are in the order of the sorted keys, and of the elements of each.
 		values, names, of := make(map[string]float64), []string(nil), ""
-		for _, key := range slices.Sorted(maps.Keys(object)) {
+		keys := slices.Sorted(maps.Keys(object))
+		if line == 1 {
+			named = namingOf(keys, want)
+		}
+		for _, key := range keys {
 			if chainNumber.MatchString(key) {
 				of = fmt.Sprint(object[key])
 				continue
 			}
-			err := flatten(key, nil, object[key], func(name string, v float64) {
+			err := named.flatten(key, nil, object[key], func(name string, v float64) {
 				if want.has(name) {
 					values[name], names = v, append(names, name)
 				}
@@ -381,6 +438,9 @@ func readJSONL(file string, want nameSet) (compare.Side, error) {
 			if err != nil {
 				return b.side, fmt.Errorf("draw %d: %w", line, err)
 			}
+		}
+		if len(names) > len(values) {
+			return b.side, fmt.Errorf("draw %d: %w", line, once(names))
 		}
 		// The first draw states the columns; each other one must have the same.
 		if line == 1 {
@@ -439,8 +499,10 @@ func readJSON(file string, want nameSet) (side compare.Side, err error) {
 	}
 	for c, chain := range chains {
 		one := compare.Side{Chains: make([][][]float64, 1)}
-		for _, name := range slices.Sorted(maps.Keys(chain)) {
-			as := columnName(name)
+		own := slices.Sorted(maps.Keys(chain))
+		named := namingOf(own, want)
+		for _, name := range own {
+			as := named.column(name)
 			if !want.has(as) {
 				continue
 			}
@@ -451,16 +513,13 @@ func readJSON(file string, want nameSet) (side compare.Side, err error) {
 					x[i] = *v
 				}
 			}
-			if slices.Contains(one.Names, as) {
-				return side, fmt.Errorf("chain %d: two columns %s: want one", c+1, as)
-			}
 			one.Names, one.Chains[0] = append(one.Names, as), append(one.Chains[0], x)
 			if len(x) == 0 || len(x) != len(one.Chains[0][0]) {
 				return side, fmt.Errorf("chain %d: %d draws of %s: want as many of each column",
 					c+1, len(x), name)
 			}
 		}
-		if err := join(&side, one, "chain"); err != nil {
+		if err := cmp.Or(once(one.Names), join(&side, one, "chain")); err != nil {
 			return side, fmt.Errorf("chain %d: %w", c+1, err)
 		}
 	}

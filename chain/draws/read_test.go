@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -412,19 +413,109 @@ func TestMetadataOfEitherVersionAreObeyed(t *testing.T) {
 	}
 }
 
-// Elements are named by their places from 1, predictions by their place in one list from 0.
+// Elements are named by their places from 1; predictions, where they are wanted, by their place in
+// one list from 0.
 func TestElementsAreNamedByTheirPlaces(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		shape []int
 		e     int
 		want  string
+		asF   string // where predictions are wanted
 	}{
-		{"mu", nil, 0, "mu"}, {"theta3", nil, 0, "theta[4]"}, {"x", []int{5}, 2, "x[3]"},
-		{"x", []int{2, 3}, 4, "x[2,2]"}, {"f", []int{5}, 2, "f2"}, {"f", []int{2, 3}, 4, "f4"},
+		{"mu", nil, 0, "mu", "mu"}, {"theta3", nil, 0, "theta[4]", "theta3"}, {"f3", nil, 0, "f[4]", "f3"},
+		{"x", []int{5}, 2, "x[3]", "x[3]"}, {"x", []int{2, 3}, 4, "x[2,2]", "x[2,2]"},
+		{"f", []int{5}, 2, "f[3]", "f2"}, {"f", []int{2, 3}, 4, "f[2,2]", "f4"},
 	} {
-		if got := elementName(c.name, c.shape, c.e); got != c.want {
-			t.Errorf("element %d of %s %v is %s, want %s", c.e, c.name, c.shape, got, c.want)
+		for _, n := range []naming{{}, {predictions: true}} {
+			want := c.want
+			if n.predictions {
+				want = c.asF
+			}
+			if got := n.element(c.name, n.place(c.name, c.shape, c.e)); got != want {
+				t.Errorf("element %d of %s %v is %s, want %s", c.e, c.name, c.shape, got, want)
+			}
+		}
+	}
+}
+
+// A vector theta or f has the same names in each format, of this program's CSV, too; a number theta0
+// beside a vector theta, say its mean in a hierarchical model, is another parameter, and so is f0
+// beside f. Two columns of one name are refused in each format.
+func TestEachFormatHasTheSameNames(t *testing.T) {
+	float := func(of ...float64) string {
+		var b bytes.Buffer
+		if err := binary.Write(&b, binary.LittleEndian, of); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	// store is a store of version 2 of one chain, of two draws of each array.
+	store := func(arrays map[string]string) string {
+		folder := t.TempDir()
+		err := os.WriteFile(filepath.Join(folder, ".zgroup"), []byte(`{"zarr_format":2}`), 0o600)
+		for name, data := range arrays {
+			shape, place := "[1,2]", "0.0"
+			if len(data) > 16 {
+				shape, place = "[1,2,2]", "0.0.0"
+			}
+			array := filepath.Join(folder, name)
+			err = errors.Join(err, os.MkdirAll(array, 0o755), os.WriteFile(filepath.Join(array, place), []byte(data), 0o600),
+				os.WriteFile(filepath.Join(array, ".zarray"), []byte(`{"zarr_format":2,"shape":`+shape+`,"chunks":`+shape+`,"dtype":"<f8"}`), 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return folder
+	}
+	file := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, v := range []string{"theta", "f"} {
+		named := func(text string) string { return strings.ReplaceAll(text, "V", v) }
+		for _, c := range []struct {
+			files []string
+			want  string
+		}{
+			{[]string{
+				file("own.csv", named("V0,V1\n1,2\n3,4\n")), file("stan.csv", named("V.1,V.2\n1,2\n3,4\n")),
+				file("d.jsonl", named("{\"V\":[1,2]}\n{\"V\":[3,4]}\n")), file("d.json", named(`[{"V[1]":[1,3],"V[2]":[2,4]}]`)),
+				store(map[string]string{v: float(1, 2, 3, 4)}),
+			}, named("V[1] V[2]")},
+			{[]string{
+				file("both.csv", named("V0,V.1,V.2\n5,1,2\n6,3,4\n")), file("posteriordb.csv", named("V0,\"V[1]\",\"V[2]\"\n5,1,2\n6,3,4\n")),
+				file("both.jsonl", named("{\"V\":[1,2],\"V0\":5}\n{\"V\":[3,4],\"V0\":6}\n")),
+				file("both.json", named(`[{"V0":[5,6],"V[1]":[1,3],"V[2]":[2,4]}]`)),
+				store(map[string]string{v: float(1, 2, 3, 4), v + "0": float(5, 6)}),
+			}, named("V0 V[1] V[2]")},
+		} {
+			for _, path := range c.files {
+				side, err := Read(t.Context(), []string{path}, nil)
+				if err != nil {
+					t.Errorf("%s: %v", path, err)
+					continue
+				}
+				names := slices.Sorted(slices.Values(side.Names))
+				side = side.Ordered(names)
+				if got := strings.Join(names, " "); got != c.want || !slices.Equal(side.Chains[0][len(names)-1], []float64{2, 4}) {
+					t.Errorf("%s: %s of %v: want %s", path, got, side.Chains, c.want)
+				}
+			}
+		}
+	}
+	for what, path := range map[string]string{
+		"":         file("twice.csv", "x.1,\"x[1]\"\n1,2\n3,4\n"),
+		"draw 1: ": file("twice.jsonl", "{\"x\":[1,2],\"x[1]\":5}\n{\"x\":[3,4],\"x[1]\":6}\n"),
+		"draw 2: ": file("later.jsonl", "{\"x\":[1,2]}\n{\"x\":[3,4],\"x[1]\":6}\n"),
+		"zarr":     store(map[string]string{"x": float(1, 2, 3, 4), "x[1]": float(5, 6)}),
+	} {
+		want := strings.TrimPrefix(what, "zarr") + "two columns x[1]: want one"
+		if _, err := Read(t.Context(), []string{path}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v: want %q", path, err, want)
 		}
 	}
 }

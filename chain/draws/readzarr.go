@@ -144,20 +144,31 @@ func openZarr(folder string, want nameSet) (compare.Side, error) {
 	if err != nil {
 		return b.side, err
 	}
+	var names []string
+	arrays := make(map[string]array)
 	for _, e := range entries {
 		// Coordinates (chain, draw) have one dimension; other files and folders are no arrays.
-		at := filepath.Join(inside, e.Name())
-		m, version, err := readMeta(at)
+		m, version, err := readMeta(filepath.Join(inside, e.Name()))
 		if !e.IsDir() || err != nil || len(m.Shape) < 2 {
 			continue
 		}
 		a, err := m.array(version)
-		if err == nil && a.drawn() {
-			err = b.addArray(at, e.Name(), a, want)
-		}
 		if err != nil {
 			return b.side, fmt.Errorf("array %s: %w", e.Name(), err)
 		}
+		if a.drawn() {
+			names, arrays[e.Name()] = append(names, e.Name()), a
+		}
+	}
+	named := namingOf(names, want)
+	for _, name := range names {
+		err := b.addArray(filepath.Join(inside, name), name, arrays[name], named, want)
+		if err != nil {
+			return b.side, fmt.Errorf("array %s: %w", name, err)
+		}
+	}
+	if err := once(b.side.Names); err != nil {
+		return b.side, err
 	}
 	if len(b.side.Names) == 0 {
 		return b.side, fmt.Errorf("no array of whole numbers, or of floats of 32 or 64 bits, "+
@@ -195,7 +206,7 @@ func (a array) drawn() bool {
 
 // addArray adds the columns of an array of the shape (chain, draw, …), one for each element of a
 // draw. All arrays must have the chains and draws of the first.
-func (b *builder) addArray(folder, name string, a array, want nameSet) error {
+func (b *builder) addArray(folder, name string, a array, named naming, want nameSet) error {
 	if slices.Contains(a.shape[2:], 0) { // no elements, and so no columns
 		return nil
 	}
@@ -217,7 +228,7 @@ func (b *builder) addArray(folder, name string, a array, want nameSet) error {
 	}
 	size := max(1, len(values)/max(1, chains*draws)) // elements of a draw
 	for e := range size {
-		column := elementName(name, a.shape[2:], e)
+		column := named.element(name, named.place(name, a.shape[2:], e))
 		if !want.has(column) {
 			continue
 		}
