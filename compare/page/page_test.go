@@ -40,3 +40,10 @@ func TestVerdictsHaveContrast(t *testing.T) {
 		}
 	}
 }
+
+// The band of a column of two values, which has one cut, is a line: without a stroke it is not seen.
+func TestABandOfOneCutIsSeen(t *testing.T) {
+	if !regexp.MustCompile(`\.band \{[^}]*stroke: #`).MatchString(text) {
+		t.Error("the band has no stroke")
+	}
+}
