@@ -512,10 +512,11 @@ func (s Side) transposed(what string) string {
 }
 
 // Round-off is no difference: of the values of a column that is computed anew for each draw, as the
-// ones of a correlation matrix are, a few units in the last place; of the same constant on two
-// sides, the digits that a program writes, or those of 32 bits.
+// ones of a correlation matrix are, a few units in the last place, and of draws beside a constant a
+// few of those of 32 bits; of the same constant on two sides, the digits that a program writes.
 const (
 	sameColumn = 1e-15
+	sameDraws  = 5e-7
 	sameSides  = 1e-6
 )
 
@@ -539,7 +540,7 @@ func (r *Report) varying(ref, own Side) (Side, Side, error) {
 		switch {
 		case !constant(of, value, sameColumn):
 			kept = append(kept, j)
-		case constant(in, value, sameSides):
+		case constant(in, value, sameSides) && constant(in, in[0][0], sameDraws):
 			r.Constant = append(r.Constant, name)
 		case constant(in, in[0][0], sameColumn):
 			return ref, own, usage.Errorf("column %s is constant in the reference (%.6g) and in "+

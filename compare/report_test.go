@@ -95,6 +95,8 @@ func TestConstantsAreComparedButForRoundOff(t *testing.T) {
 		{"round-off in the reference", ones, is(1), ""},
 		{"round-off in the draws", is(1), ones, ""},
 		{"round-off about another value", is(2), ones, "column x1 is constant in the reference (2) and in the draws (1)"},
+		{"round-off of 32 bits in the draws", is(1), with(func() float64 { return 1 + float64(rng.IntN(5)-2)*0x1p-24 }), ""},
+		{"draws of a day beside that day", is(2451545), with(func() float64 { return 2451545 + 0.5*rng.NormFloat64() }), "column x1 is constant in the reference (2.45154e+06), and not so in the draws"},
 		{"a law far from 0", with(func() float64 { return 1e12 + rng.NormFloat64() }), with(func() float64 { return 1e12 + rng.NormFloat64() }), "varies"},
 	} {
 		r, err := Sides(c.ref, c.own)
