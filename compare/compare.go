@@ -689,17 +689,20 @@ const worthOfAChain = 2
 // and without it nothing is accepted; nor is it with chains that have not mixed, for which confined
 // is the reason, nor with draws so far out that they are not expected once in a hundred reports.
 func (r *Report) conclude(confined string) {
-	var few []string // what a side has too little of
-	enough := true   // in the median column, on both sides
+	var few string // what a side has too little of, of the one that lacks more
+	lacks := 1.0   // the least share of what it is to have that a side has
+	enough := true // in the median column, on both sides
 	for _, side := range []struct {
 		of string
 		Size
 	}{{"the draws", r.Draws}, {"the reference", r.Reference}} {
 		enough = enough && side.Effective >= minMedian
-		if side.Effective < minMedian || side.Least < minLeast {
-			few = append(few, fmt.Sprintf("%s: an effective size of %.0f, of %.1f in column %s: "+
-				"want at least %d, and %d in each column", side.of, side.Effective, side.Least,
-				side.LeastOf, minMedian, minLeast))
+		if has := min(side.Effective/minMedian, side.Least/minLeast); has < lacks {
+			// What is below a limit is not rounded up to it.
+			down := func(x float64) float64 { return math.Floor(10*x) / 10 }
+			lacks, few = has, fmt.Sprintf("%s: an effective size of %.1f, of %.1f in column %s: "+
+				"want at least %d, and %d in each column", side.of, down(side.Effective),
+				down(side.Least), side.LeastOf, minMedian, minLeast)
 		} else if side.Least < float64(worthOfAChain*side.Chains) {
 			confined = cmp.Or(confined, fmt.Sprintf("%s: %d draws in %d chains are worth %.0f "+
 				"in column %s, hardly more than one a chain: where they began decides, and not "+
@@ -725,8 +728,8 @@ func (r *Report) conclude(confined string) {
 	switch {
 	case enough && why != nil:
 		r.Verdict, r.Why = Refused, strings.Join(why, "; ")
-	case few != nil:
-		r.Verdict, r.Why = Undecided, few[0]
+	case few != "":
+		r.Verdict, r.Why = Undecided, few
 		r.Power = []Power{} // its standard errors are as little known
 	case confined != "":
 		r.Verdict, r.Why = Undecided, confined

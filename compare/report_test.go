@@ -506,6 +506,19 @@ func TestReportsAreOfEffectiveDraws(t *testing.T) {
 	if r.Draws != want || r.Reference != want {
 		t.Errorf("%+v, %+v: want %+v", r.Draws, r.Reference, want)
 	}
+	// What is just below a limit is not written as the limit, and the side that lacks more is named.
+	for want, sizes := range map[string][2]Size{
+		"the draws: an effective size of 19.9, of 15.0 in column b: want at least 20, and 10 in each column":     {{Effective: 19.97, Least: 15}, {Effective: 40, Least: 30}},
+		"the reference: an effective size of 40.0, of 9.9 in column b: want at least 20, and 10 in each column":  {{Effective: 40, Least: 10}, {Effective: 40, Least: 9.99}},
+		"the reference: an effective size of 12.0, of 11.0 in column b: want at least 20, and 10 in each column": {{Effective: 19, Least: 9}, {Effective: 12, Least: 11}},
+		"the draws: an effective size of 30.0, of 2.0 in column b: want at least 20, and 10 in each column":      {{Effective: 30, Least: 2}, {Effective: 12, Least: 11}},
+	} {
+		few := Report{Columns: r.Columns, Draws: sizes[0], Reference: sizes[1]}
+		few.Draws.LeastOf, few.Reference.LeastOf = "b", "b"
+		if few.conclude(""); few.Verdict != Undecided || few.Why != want {
+			t.Errorf("%s, %q: want %q", few.Verdict, few.Why, want)
+		}
+	}
 	for expected, want := range map[float64]string{0.0034: Accepted, 0.0033: Undecided} {
 		r.Columns[1].stray.expected = expected
 		if r.conclude(""); r.Verdict != want {
