@@ -120,8 +120,8 @@ type Report struct {
 	// round, or one that has draws of the reference at other places; "" if none. The sides are not
 	// independent then, and an acceptance says nothing of a sampler.
 	Copied string `json:"copied,omitempty"`
-	// Joint has the worst correlation, if there are two columns, and the worst direction's scale
-	// or shape, if two columns have draws enough to be mixed.
+	// Joint has the worst correlation, if one is compared, and the worst direction's scale or
+	// shape, if two columns have draws enough to be mixed.
 	Joint []Joint `json:"joint,omitempty"`
 	// Power is empty if a side has too few effective draws.
 	Power []Power `json:"power"`

@@ -198,10 +198,11 @@ func spacing(x []float64) float64 {
 }
 
 // joint tests what single columns, with the normal scores z, do not show; p is any column's, of
-// which only the chains are used. It returns the worst correlation and the worst direction, and
-// all correlations for the power. Directions mix columns: their windows are at least as long as
-// that of the median column. They leave out those of an effective size below minMedian, which do
-// not show how slow they are, and would refuse right draws by a part of each direction.
+// which only the chains are used. It returns the worst correlation and the worst direction, those
+// that are compared, and all correlations for the power. Directions mix columns: their windows are
+// at least as long as that of the median column. They leave out those of an effective size below
+// minMedian, which do not show how slow they are, and would refuse right draws by a part of each
+// direction.
 func (t tests) joint(p pooled, z [][]float64, columns []Column) (worst []Joint,
 	pairs []difference) {
 	var ofRef, ofOwn []int
@@ -214,20 +215,30 @@ func (t tests) joint(p pooled, z [][]float64, columns []Column) (worst []Joint,
 		}
 	}
 	correlation, pairs := t.correlations(p, z, columns)
+	typical := pairs
+	if some := compared(pairs); len(some) > 0 {
+		worst, typical = append(worst, correlation), some
+	}
 	if len(mixed) < 2 {
-		return []Joint{correlation}, pairs
+		return worst, pairs
 	}
 	slices.Sort(ofRef)
 	slices.Sort(ofOwn)
 	slow := limits{limit{lag: ofRef[len(ofRef)/2]}, limit{lag: ofOwn[len(ofOwn)/2]}}
-	return []Joint{correlation, t.directions(p, scores, mixed, median(pairs), slow)}, pairs
+	return append(worst, t.directions(p, scores, mixed, median(typical), slow)), pairs
+}
+
+// compared returns the pairs whose correlations are compared: the scores of others are all 0.
+func compared(pairs []difference) []difference {
+	return slices.DeleteFunc(slices.Clone(pairs), func(d difference) bool { return d.error == 0 })
 }
 
 // correlations compares the correlations of two columns' normal scores: of all pairs or, with
 // more than wholeColumns columns, of each column with the next few, so that the number of pairs
 // stays near that of wholeColumns columns. It returns the worst and all, in the order of pairs.
 // A pair of columns forgets about as fast as the faster of them, so that this one's window
-// is the shortest that a pair may have.
+// is the shortest that a pair may have. Two columns below minMedian do not show how slow they are,
+// and so their pair does not: it is not compared.
 func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 	Joint, []difference) {
 	reach := t.columns - 1
@@ -257,12 +268,18 @@ func (t tests) correlations(p pooled, z [][]float64, columns []Column) (
 			rounding := (columns[a].rounding + columns[b].rounding) / 2
 			p.correlated(products.x, [2][]float64{z[a], z[b]}, rounding,
 				[2][2]float64{centres[a], centres[b]}, [2][2]float64{scales[a], scales[b]})
+			if max(columns[a].smallest(), columns[b].smallest()) < minMedian {
+				clear(products.x)
+			}
 			of, in := columns[a].location.lags(), columns[b].location.lags()
 			all[k] = products.compare(limits{limit{lag: min(of.ref.lag, in.ref.lag)},
 				limit{lag: min(of.own.lag, in.own.lag)}})
 		}
 	})
 	w := worstOf(all)
+	if all[w].error == 0 { // every P is 1: one that is compared, if there is one
+		w = max(0, slices.IndexFunc(all, func(d difference) bool { return d.error > 0 }))
+	}
 	worst := t.of(all[w], len(pairs))
 	worst.Low, worst.High = max(worst.Low, -2), min(worst.High, 2) // as correlations allow
 	return Joint{"correlation", columns[pairs[w].a].Name + ", " + columns[pairs[w].b].Name, worst,

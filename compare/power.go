@@ -32,12 +32,8 @@ func (t tests) power(columns []Column, pairs []difference) []Power {
 	}
 	out = append(out, t.shows("a shift of normal scores by 0.1", 0.1, median(location),
 		t.columns))
-	// Of columns that always go together no correlation is compared.
-	varying := slices.DeleteFunc(slices.Clone(pairs), func(d difference) bool {
-		return d.error == 0
-	})
-	if len(varying) > 0 {
-		out = append(out, t.shows("a correlation wrong by 0.2", 0.2, median(varying), len(pairs)))
+	if some := compared(pairs); len(some) > 0 {
+		out = append(out, t.shows("a correlation wrong by 0.2", 0.2, median(some), len(pairs)))
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func TestAStuckChainOfEitherSideDecidesNothing(t *testing.T) {
 	}
 	// Of 40 sides with chains of two values that mix slowly, one of them in 93 of 100 draws, many have
 	// such a run.
-	slow, stuckIn := law{"rare", func(z float64) float64 { return math.Floor(max(0, z-0.48)) }, 0, false}, 0
+	slow, stuckIn := law{"rare", func(z float64) float64 { return math.Floor(max(0, z-0.48)) }, 0, 0}, 0
 	for range 40 {
 		s := simulated(rng, slow, 4, 800, 3, 20, right)
 		if strings.Contains(stuck(s, simulated(rng, slow, 4, 800, 3, 1, right), ""), "did not move in") {
@@ -176,8 +176,14 @@ func TestStrongCorrelationsAreSeldomRefused(t *testing.T) {
 		}
 		return s
 	}
-	if r, err := Sides(twice(), twice()); err != nil || r.Joint[0].P != 1 {
-		t.Errorf("a column and its exponential: %v, %+v", err, r.Joint)
+	if r, err := Sides(twice(), twice()); err != nil || len(r.Joint) != 1 || r.Joint[0].Kind != "direction" {
+		t.Errorf("a column and its exponential: %v, %+v: want no correlation", err, r.Joint)
+	}
+	// With another column two correlations are compared, with one side on both to no difference.
+	three := twice()
+	three.Names, three.Chains[0] = append(three.Names, "x2"), append(three.Chains[0], twice().Chains[0][0])
+	if r, err := Sides(three, three); err != nil || r.Joint[0].Of != "x0, x2" || r.Joint[0].High == 0 {
+		t.Errorf("a column, its exponential and another: %v, %+v", err, r.Joint)
 	}
 }
 
@@ -334,8 +340,8 @@ func TestDirectionsWithoutVariationAreNotTested(t *testing.T) {
 		if _, err := json.Marshal(r); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if worst := r.Joint[1].Of; strings.HasPrefix(worst, "principal axis 1,") {
-			t.Errorf("%s: the worst direction is %s", name, worst)
+		if len(r.Joint) != 1 || r.Joint[0].Kind != "direction" || strings.HasPrefix(r.Joint[0].Of, "principal axis 1,") {
+			t.Errorf("%s: want one direction, and not axis 1: %+v", name, r.Joint)
 		}
 		if slices.ContainsFunc(r.Power, func(p Power) bool { return strings.Contains(p.Of, "correlation") }) {
 			t.Errorf("%s: the power of a test that was not made: %v", name, r.Power)

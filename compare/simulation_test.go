@@ -19,26 +19,27 @@ import (
 )
 
 // law turns autoregressive standard normals into a chain of one law. A share of their variance
-// may be of independent ones; the rest is so much slower. Of some, only the first column is a chain
-// with a time, and draws of the others are independent.
+// may be of independent ones; the rest is so much slower. Of some, only the first columns, so many,
+// are chains with a time, and draws of the others are independent.
 type law struct {
 	name        string
 	of          func(z float64) float64
 	independent float64
-	oneSlow     bool
+	slow        int // 0 is all columns
 }
 
 // laws of the simulation: a chain that changes its mode has the mode's own time.
 var laws = []law{
-	{"normal", func(z float64) float64 { return z }, 0, false},
+	{"normal", func(z float64) float64 { return z }, 0, 0},
 	{"heavy tails", func(z float64) float64 {
 		u := distuv.UnitNormal.CDF(z)
 		return (u - 0.5) * math.Sqrt(2/u/(1-u)) // the quantile of two degrees of freedom
-	}, 0, false},
-	{"two modes", nil, 0, false},
-	{"discrete", func(z float64) float64 { return math.Floor(1.2 * z) }, 0, false},
-	{"slow part", func(z float64) float64 { return z }, 0.9, false},
-	{"one slow column", func(z float64) float64 { return z }, 0, true},
+	}, 0, 0},
+	{"two modes", nil, 0, 0},
+	{"discrete", func(z float64) float64 { return math.Floor(1.2 * z) }, 0, 0},
+	{"slow part", func(z float64) float64 { return z }, 0.9, 0},
+	{"one slow column", func(z float64) float64 { return z }, 0, 1},
+	{"five slow columns", func(z float64) float64 { return z }, 0, 5},
 }
 
 // deviation is what makes a column of draws wrong: the others are right.
@@ -66,7 +67,7 @@ func simulated(rng *rand.Rand, l law, chains, draws, columns int, time float64, 
 		for j := range chain {
 			chain[j] = make([]float64, n)
 			phi, innovation := phi, innovation
-			if l.oneSlow && j > 0 {
+			if l.slow > 0 && j >= l.slow {
 				phi, innovation = 0, 1
 			}
 			z, mode := rng.NormFloat64(), float64(2*rng.IntN(2)-1)
@@ -184,7 +185,7 @@ func TestFalseAlarmsAndPowerOfTheTable(t *testing.T) {
 		{1, 1, 1000, 8, 20, 3000}, {0, 1, 10_000, 4, 20, 1000}, {1, 10, 50, 1, 1, 500}, {3, 10, 200, 4, 5, 500},
 		{2, 10, 1000, 1, 20, 500}, {0, 10, 1000, 4, 1, 500}, {2, 10, 10_000, 8, 5, 400}, {0, 100, 50, 1, 1, 400},
 		{3, 100, 200, 4, 5, 400}, {0, 100, 1000, 1, 1, 200}, {2, 100, 1000, 8, 20, 700},
-		{4, 1, 4000, 4, 5, 2000}, {4, 1, 4000, 4, 20, 2000}, {4, 1, 1000, 1, 10, 2000}, {4, 10, 10_000, 8, 20, 500}, {5, 5, 1000, 1, 150, 2000},
+		{4, 1, 4000, 4, 5, 2000}, {4, 1, 4000, 4, 20, 2000}, {4, 1, 1000, 1, 10, 2000}, {4, 10, 10_000, 8, 20, 500}, {5, 5, 1000, 1, 150, 2000}, {6, 11, 1000, 1, 150, 1000},
 	} {
 		o := c.run(false)
 		fmt.Println(o)
@@ -402,8 +403,8 @@ func TestDrawsFarOutAreNotAccepted(t *testing.T) {
 		of          law
 		draws, time float64
 	}{{laws[1], 5000, 1}, {laws[1], 1000, 10}, {laws[3], 5000, 1},
-		{law{"no mean", func(z float64) float64 { return math.Tan(math.Pi * (distuv.UnitNormal.CDF(z) - 0.5)) }, 0, false}, 5000, 1},
-		{law{"lognormal", func(z float64) float64 { return math.Exp(2 * z) }, 0, false}, 5000, 1}} {
+		{law{"no mean", func(z float64) float64 { return math.Tan(math.Pi * (distuv.UnitNormal.CDF(z) - 0.5)) }, 0, 0}, 5000, 1},
+		{law{"lognormal", func(z float64) float64 { return math.Exp(2 * z) }, 0, 0}, 5000, 1}} {
 		stray := 0
 		for range 200 {
 			ref, own := simulated(rng, c.of, 4, 1000, 1, c.time, right), simulated(rng, c.of, 1, int(c.draws), 1, 1, right)
@@ -455,6 +456,28 @@ func TestDirectionsLeaveOutSlowColumns(t *testing.T) {
 	r, err := Sides(simulated(rng, laws[0], 1, 1000, 2, 1, right), simulated(rng, laws[5], 1, 1000, 2, 150, right))
 	if err != nil || len(r.Joint) != 1 || r.Joint[0].Kind != "correlation" {
 		t.Errorf("one column besides: %v, %+v", err, r.Joint)
+	}
+}
+
+// Two columns that are worth seven draws each show no correlation: these right sets were refused by
+// one of such a pair, the last of two columns of 10 to 15 apparent draws. Where two slow columns have
+// draws enough, a wrong correlation of theirs is refused.
+func TestCorrelationsOfTwoSlowColumnsWantDraws(t *testing.T) {
+	for _, k := range []uint64{89, 121, 186} {
+		rng := rand.New(rand.NewPCG(k, 6+110+1_000_000))
+		ref := simulated(rng, laws[6], 4, 1000, 11, 1, right)
+		r, err := Sides(ref, simulated(rng, laws[6], 1, 1000, 11, 150, right))
+		if err != nil || r.Verdict == Refused || r.Joint[0].Kind != "correlation" {
+			t.Errorf("set %d: %v, %s: %s, %+v", k, err, r.Verdict, r.Why, r.Joint)
+		}
+	}
+	for k := range uint64(2) {
+		rng := rand.New(rand.NewPCG(k, 31))
+		ref := simulated(rng, laws[6], 4, 1000, 7, 1, right)
+		r, err := Sides(ref, simulated(rng, laws[6], 1, 10_000, 7, 50, deviation{width: 1, correlation: 0.5}))
+		if err != nil || r.Verdict != Refused || !strings.Contains(r.Why, "worst correlation, x0, x1: ") {
+			t.Errorf("set %d of a wrong correlation: %v, %s: %s", k, err, r.Verdict, r.Why)
+		}
 	}
 }
 
