@@ -67,6 +67,9 @@ func HeatLeft(epoch, friction float64) float64 {
 	// ρ(u) = (a e^{bu} − b e^{au})/(a − b) is the correlation of the path at two times.
 	root := cmplx.Sqrt(complex(friction*friction/4-1, 0))
 	a, b := -complex(friction/2, 0)+root, -complex(friction/2, 0)-root
+	if friction > 2 {
+		a = 1 / b // their product is 1: the sum would lose its digits, and at last the slow rate
+	}
 	// Of e^{au} the mean over pairs of times within an epoch is 2(e^x − 1 − x)/x², x = aT.
 	mean := func(x complex128) complex128 {
 		if cmplx.Abs(x) < 0.1 {

@@ -72,6 +72,15 @@ func TestHeatLeft(t *testing.T) {
 			t.Errorf("Kηω = %g, C/ω = %g: %g, want %g", epoch, friction, got, want)
 		}
 	}
+	// With much friction a position follows dθ = −(ω²/C) θ dt: x = Kηω·ω/C is all that counts.
+	for _, friction := range []float64{1e6, 1e8, 1e9, 1e12} {
+		for _, x := range []float64{0.01, 0.1, 1, 10, 100} {
+			want := 1 - 2*(math.Expm1(-x)+x)/(x*x)
+			if got := HeatLeft(x*friction, friction); math.Abs(got-want) > 1e-9*want {
+				t.Errorf("Kηω = %g C/ω, C/ω = %g: %g, want %g", x, friction, got, want)
+			}
+		}
+	}
 	for _, friction := range []float64{0.01, 0.5, 2, 5} {
 		if got := HeatLeft(0.01, friction) / (0.01 * 0.01 / 12); math.Abs(got-1) > 0.02 {
 			t.Errorf("C/ω = %g: %g times (Kηω)²/12, want 1", friction, got)
