@@ -88,12 +88,15 @@ class Force:
         self.gradients = self.products = 0  # that a step has taken so far
 
     def __call__(self, theta: Any) -> Any:
-        self.gradients += 1
+        self._count("gradients", theta)
         return self.uncounted(theta)
 
     def hvp(self, theta: Any, v: Any) -> Any:
-        self.products += 1
+        self._count("products", theta, v)
         return self._product(theta, v)
+
+    def _count(self, what: str, *_: Any) -> None:
+        setattr(self, what, getattr(self, what) + 1)
 
     def uncounted(self, theta: Any) -> Any:
         """The gradient, for adapters of libraries that take it more often here than in a chain of theirs."""
@@ -178,12 +181,16 @@ class Sampler:
         for f in forces:
             f.gradients = f.products = 0
         out = self._called(vectors, forces, normals, h, friction)
-        if not self.hessian and any(f.products for f in forces):
+        self._check_cost([(f.gradients, f.products) for f in forces])
+        return out
+
+    def _check_cost(self, cost: Sequence[tuple[int, int]]) -> None:
+        """Refuses a step that took more gradients and products of a batch than it says."""
+        if not self.hessian and any(products for _, products in cost):
             raise HambenchError("step takes Hessian-vector products: say hessian=True")
-        taken = max(f.gradients + 2 * max(0, f.products - 1) for f in forces)  # of products a stated one is no gradient, each other one costs two
+        taken = max(gradients + 2 * max(0, products - 1) for gradients, products in cost)  # of products a stated one is no gradient, each other one costs two
         if taken > self.gradients:
             raise HambenchError(f"step takes {taken} gradients of a batch: say gradients={taken}, by which --budget counts what it costs")
-        return out
 
     def _called(self, vectors: Sequence[Any], forces: Sequence[Force], normals: Sequence[Any], h: Any, friction: Any) -> list[Any]:
         force: Any = forces[0] if self.batches == 1 else tuple(forces)
@@ -252,24 +259,53 @@ def _padded(points: Sequence[Any]) -> list[Any]:
     return [*points, *([points[-1]] * (length - len(points)))]
 
 
-def _jax(s: Sampler, forces: Any, states: Any, normals: Any, h: float, friction: float) -> list[Any]:
+def _compile(s: Sampler) -> tuple[Callable[..., None], list[tuple[int, str]], Callable[..., Any]]:
+    """The step at one point, what of which batch ran there, and the step mapped over points."""
     import jax
     import jax.numpy as jnp
 
-    check_x64()
+    ran: list[tuple[int, str]] = []
+
+    class Counted(Force):
+        """Counts what runs: tracing sees the body of a loop once, every branch of a condition, and not over how many a vmap is."""
+
+        def __init__(self, i: int, data: Mapping[str, Any]) -> None:
+            super().__init__(data, jnp.sin, jnp.cos)
+            self._i = i
+
+        def _count(self, what: str, *at: Any) -> None:
+            jax.debug.callback(lambda *_: ran.append((self._i, what)), *at)
+
+    def count(data: Any, z: Any, xi: Any, h: Any, friction: Any) -> None:
+        s._called(list(z), [Counted(i, f) for i, f in enumerate(data)], list(xi), h, friction)
 
     def steps(data: Any, z: Any, xi: Any, h: Any, friction: Any) -> Any:
         made = [Force(f, jnp.sin, jnp.cos) for f in data]
 
         def one(vectors: Any, given: Any) -> Any:
-            return jnp.stack(s._one(list(vectors), made, list(given), h, friction))
+            return jnp.stack(s._called(list(vectors), made, list(given), h, friction))
 
         return jax.vmap(one)(z, xi)
 
-    compiled = s._compiled.setdefault("jax", jax.jit(steps))
+    return jax.jit(count), ran, jax.jit(steps)
+
+
+def _jax(s: Sampler, forces: Any, states: Any, normals: Any, h: float, friction: float) -> list[Any]:
+    import jax
+    import jax.numpy as jnp
+
+    check_x64()
+    if "jax" not in s._compiled:
+        s._compiled["jax"] = _compile(s)
+    count, ran, steps = s._compiled["jax"]
     data = [{k: jnp.asarray(v, dtype=float) for k, v in f.items()} for f in forces]
     z, xi = jnp.asarray(_padded(states), dtype=float), jnp.asarray(_padded(normals), dtype=float)
-    out: list[Any] = compiled(data, z, xi, h, friction)[: len(states)].tolist()
+    ran.clear()
+    count(data, z[0], xi[0], h, friction)  # at one point, as a map over points runs every branch
+    barrier: Any = jax.effects_barrier  # it has no types
+    barrier()
+    s._check_cost([(ran.count((i, "gradients")), ran.count((i, "products"))) for i in range(len(data))])
+    out: list[Any] = steps(data, z, xi, h, friction)[: len(states)].tolist()
     return out
 
 

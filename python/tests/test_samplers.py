@@ -132,6 +132,42 @@ def test_a_step_that_takes_more_gradients_than_it_says_is_refused(backend, batch
             found(wrong)
 
 
+def test_gradients_of_a_compiled_step_count_as_they_run():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+
+    def scanned(theta, grad, times=10):
+        return jax.lax.scan(lambda t, _: (t - grad(t), None), theta, None, length=times)[0]
+
+    def twice(theta, grad):
+        inner = jax.jit(lambda t: grad(t))
+        return inner(theta) + inner(2 * theta)
+
+    def found(take, gradients, **settings):
+        def step(theta, r, grad, normal, h, friction):
+            return theta, r + 0 * take(theta, grad)
+
+        ours = hambench.sampler(step, backend="jax", gradients=gradients, **settings)
+        return hambench.certify(ours, problem="gaussian", scheme="full", steps=[0.1])[0].observables[0].verdict
+
+    for take, gradients in (
+        (scanned, 10),
+        (lambda theta, grad: jax.lax.fori_loop(0, 7, lambda i, t: t - grad(t), theta), 7),
+        (twice, 2),
+        (lambda theta, grad: jax.lax.cond(theta[0] > 1e9, lambda t: grad(t) + grad(2 * t), grad, theta), 1),
+        (lambda theta, grad: jax.vmap(grad)(jax.numpy.stack([theta, 2 * theta, 3 * theta])).sum(axis=0), 3),
+        (lambda theta, grad: scanned(theta, grad, times=0) + grad(theta), 1),
+    ):
+        assert found(take, gradients) == "theta never moves"
+        if gradients > 1:
+            with pytest.raises(hambench.HambenchError, match=f"^step takes {gradients} gradients of a batch: say gradients={gradients}, "):
+                found(take, gradients - 1)
+    curved = lambda theta, grad: grad(theta) + jax.lax.fori_loop(0, 3, lambda i, v: grad.hvp(theta, v), theta)  # noqa: E731
+    assert found(curved, 5, hessian=True) == "theta never moves"
+    with pytest.raises(hambench.HambenchError, match="^step takes 5 gradients of a batch: say gradients=5, "):
+        found(curved, 4, hessian=True)
+
+
 @pytest.mark.parametrize("example, library", [("plain_numpy", "numpy"), ("with_jax", "jax"), ("with_torch", "torch")])
 def test_the_examples_run(example, library, capsys):
     pytest.importorskip(library)
