@@ -61,7 +61,9 @@ def told(x: Any) -> str:
 
 
 def reals(x: Any, function: str) -> Any:
-    """An array that a user's function returned, refused if its numbers are complex or have fewer digits than float64."""
+    """An array that a user's function returned, refused if its numbers are masked, complex or have fewer digits than float64."""
+    if hasattr(x, "filled") and x.mask.any():  # numpy's masked array, which has numbers under the mask, too
+        raise HambenchError(f"{function} returned masked elements: return a number for each")
     kind = str(getattr(x, "dtype", "float64")).removeprefix("torch.")
     if kind.startswith(("complex", "float16", "float32", "bfloat16")):
         why = "imaginary parts have no place here" if kind.startswith("complex") else "too coarse here"

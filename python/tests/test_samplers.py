@@ -215,6 +215,10 @@ def test_numpy_and_torch_in_float32_say_what_to_change():
         hambench.certify(hambench.sampler(within), problem=problem)
     with pytest.raises(hambench.HambenchError, match="^step returned complex128, imaginary parts"):
         hambench.certify(hambench.sampler(lambda t, r, *_: (t, r + 0j)), problem=problem)
+    for batched in (False, True):  # the numbers under a mask are right
+        masked = hambench.sampler(lambda *of: (leapfrog(*of)[0], np.ma.array(leapfrog(*of)[1], mask=True)), batched=batched, gradients=2)
+        with pytest.raises(hambench.HambenchError, match="^step returned masked elements: return a number for each$"):
+            hambench.certify(masked, problem=problem)
     torch = pytest.importorskip("torch")
     with pytest.raises(hambench.HambenchError, match="^step returned float32"):
         hambench.certify(hambench.sampler(lambda t, r, *_: (t, r.to(torch.float32)), backend="torch"), problem=problem)
