@@ -164,7 +164,7 @@ def model(
     rows: the number of rows in all; the argument ``rows`` is something to index them by: with "numpy" a slice or a list of numbers, with
         "jax" and "torch" an array of numbers, with "python" a sequence of numbers.
     gradient: ``gradient(theta, rows, scale)``, the potential's. With "jax" and "torch" it is derived if left out.
-    product: ``product(theta, v, rows, scale)``, the Hessian's product with v, which mt3 needs. It is derived, too.
+    product: ``product(theta, v, rows, scale)``, the Hessian's product with v, which mt3 needs. It is derived with the gradient: not beside one that is given.
     predict: ``predict(theta)``, ``outputs`` numbers by which chains are judged; the parameters if left out.
     backend: "numpy", "jax" (functions are compiled), "torch", or "python" (lists).
     files: files that the numbers depend on, beside the script and the modules in its folder.
@@ -174,6 +174,8 @@ def model(
         raise HambenchError(f"outputs={outputs} {'without' if predict is None else 'with'} predict: give both, or none")
     dim, rows, outputs = whole(dim=dim, rows=rows, outputs=outputs)
     functions = _derivatives(backend, potential)
+    if gradient is not None:  # perhaps as the potential has no derivatives: none is taken that nobody asked for
+        functions.pop("product", None)
     for key, function in (("gradient", gradient), ("product", product), ("predict", predict)):
         if function is not None:
             functions[key] = _compiled(function) if backend == "jax" else function

@@ -91,6 +91,47 @@ def test_functions_that_were_written_for_jax_are_compiled_and_agree():
     assert len(called) == 2  # once each
 
 
+@pytest.mark.parametrize("library", ["jax", "torch"])
+def test_beside_a_gradient_that_was_written_no_product_is_derived(library):
+    """Of a potential that has none, as its solver goes on until it is done: here Newton's square root."""
+    lib = pytest.importorskip(library)
+    if library == "jax":
+        lib.config.update("jax_enable_x64", True)
+
+        def root(x):
+            return lib.lax.while_loop(lambda y: abs(y * y - x) > 1e-12 * x, lambda y: (y + x / y) / 2, x)
+    else:
+
+        class Root(lib.autograd.Function):
+            @staticmethod
+            def forward(context, x):
+                context.save_for_backward(x)
+                return x.sqrt()
+
+            @staticmethod
+            def backward(context, g):
+                return g / (2 * context.saved_tensors[0].sqrt())
+
+        root = Root.apply
+
+    def potential(theta, rows, scale):
+        return scale * len(rows) * root(1 + theta[0] ** 2) / 4 + theta[0] ** 2 / 2
+
+    def gradient(theta, rows, scale):
+        return scale * len(rows) * theta / (4 * (1 + theta**2) ** 0.5) + theta
+
+    def product(theta, v, rows, scale):
+        return scale * len(rows) * v / (4 * (1 + theta**2) ** 1.5) + v
+
+    settings = {"gradient": gradient, "dim": 1, "rows": 4, "backend": library}
+    draws = hambench.sample(model=hambench.model(potential, **settings), integrator="baoab", h=0.1, K=2, samples=2)
+    assert np.shape(draws["theta"]) == (1, 2, 1)
+    with pytest.raises(hambench.HambenchError, match='"mt3" needs Hessian-vector products'):
+        hambench.sample(model=hambench.model(potential, **settings), integrator="mt3", h=0.1, K=2, samples=2)
+    draws = hambench.sample(model=hambench.model(potential, product=product, **settings), integrator="mt3", h=0.1, K=2, samples=2)
+    assert np.shape(draws["theta"]) == (1, 2, 1)
+
+
 def test_settings_may_be_numpys_numbers():
     model = hambench.model(squares, gradient=slopes, dim=np.int64(2), rows=np.int64(30), predict=lambda theta: theta, outputs=np.prod([1, 2]))
     assert np.shape(hambench.sample(model=model, integrator="baoab", h=0.1, samples=2, predictions=True)["f"]) == (1, 2, 2)
