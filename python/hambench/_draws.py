@@ -17,7 +17,7 @@ from typing import Any, Literal, overload
 from hambench._certify import served
 from hambench._model import Model, OnData
 from hambench._program import HambenchError, call, scratch, understood
-from hambench._sampler import Sampler
+from hambench._sampler import Sampler, plain, whole
 
 
 # Of this process, a function that makes one of the program's data, or the name of one.
@@ -77,8 +77,10 @@ def _flags(model: AnyModel | None, **settings: Any) -> Iterator[list[str]]:
     flags = []
     for k, v in settings.items():
         name = "--" + names.get(k, k).replace("_", "-")
-        if v is not None and v is not False:  # no flag is on by default
-            flags += [name] if v is True else [name, str(v)]
+        if plain(v) is True:
+            flags.append(f"{name}=true")  # alone a flag that wants a number would take the next one for it
+        elif v is not None and plain(v) is not False:
+            flags += [name, str(v)]
     ours = OnData(model) if callable(model) else model
     with served(ours) if isinstance(ours, (Model, OnData)) else contextlib.nullcontext() as command:
         if model is not None:
@@ -251,6 +253,7 @@ def sample(
     settings: flags of ``hambench sample``, such as integrator="baoab", h=0.1, samples=500, dataset="linear"; of coupled=True the draws are the
         differences, and a warning says what they say of the bias (docs/draws.md).
     """
+    (chains,) = whole(chains=chains)
     if chains < 1:
         raise ValueError(f"chains={chains}: want 1 or more")
     if taken := sorted({"format", "to"} & settings.keys()):

@@ -36,12 +36,17 @@ def check_backend(backend: str, known: Sequence[str]) -> None:
         raise HambenchError(f"backend {backend!r}: {backend} is not installed; install it, or take backend='python', whose vectors are lists of floats")
 
 
+def plain(value: Any) -> Any:
+    """A number or boolean of numpy's, or of a library like it, as Python's; anything else as it is."""
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+
+
 def whole(**settings: Any) -> tuple[int, ...]:
     """Settings as integers, which numpy's become; refused if one is no whole number."""
     for name, value in settings.items():
-        if not hasattr(value, "__index__"):
+        if isinstance(plain(value), bool) or not hasattr(plain(value), "__index__"):
             raise HambenchError(f"{name}={value!r}: want a whole number")
-    return tuple(map(operator.index, settings.values()))
+    return tuple(operator.index(plain(value)) for value in settings.values())
 
 
 def shape(x: Any) -> tuple[int, ...] | str:
@@ -369,7 +374,7 @@ def sampler(
         raise HambenchError(f"batched=True with backend {backend!r}: leave it out, or take backend='numpy'")
     state, normals, batches, gradients = whole(state=state, normals=normals, batches=batches, gradients=gradients)
     claims = {"position": float(position)} if state == 1 or not momentum else {"position": float(position), "joint": float(joint)}
-    known = tuple({k: v.item() if hasattr(v, "item") else v for k, v in each.items()} for each in auxiliary)  # numpy's numbers
+    known = tuple({k: plain(v) for k, v in each.items()} for each in auxiliary)
     name = name or str(getattr(step, "__name__", "sampler"))
     return Sampler(step, name, state, normals, batches, bool(hessian), claims, backend, batched, bool(momentum), known, gradients)
 

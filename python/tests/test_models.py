@@ -138,6 +138,21 @@ def test_settings_may_be_numpys_numbers():
     sampler = hambench.sampler(lambda t, r, *_: (t, r), state=np.int64(2), position=np.int64(2), joint=np.float32(1))
     rows = hambench.certify(sampler, problem="gaussian", scheme=np.array(["full"]), steps=np.array([0.1]))
     assert rows[0].observables[0].verdict == "theta never moves"
+    toy = {"model": "toy", "h": np.float32(0.1), "samples": np.int64(5)}
+    paths = hambench.sample(**toy, integrator="leapfrog", coupled=np.True_, friction=np.float64(1))
+    assert paths == hambench.sample(**toy, integrator="leapfrog", coupled=True, friction=1)
+    assert hambench.sample(**toy, chains=np.int64(2), coupled=np.False_) == hambench.sample(model="toy", h=0.1, samples=5, chains=2)
+    for wrong, message in (
+        ({"chains": True}, "^chains=True: want a whole number$"),
+        ({"chains": np.True_}, "^chains=np.True_: want a whole number$"),
+        ({"chains": 2.0}, r"^chains=2\.0: want a whole number$"),
+        ({"chains": "2"}, "^chains='2': want a whole number$"),
+        ({"seed": True}, '--seed "true": want a number'),
+    ):
+        with pytest.raises(hambench.HambenchError, match=message):
+            hambench.sample(**toy, **wrong)
+    with pytest.raises(hambench.HambenchError, match="^dim=True: want a whole number$"):
+        hambench.model(squares, gradient=slopes, dim=True, rows=30)
     known = hambench.sampler(len, state=3, auxiliary=[{"name": "zeta", "start": np.int64(0), "deviation": np.float32(1)}])
     assert json.loads(json.dumps(known.answer({"op": "hello", "version": 1})))["auxiliary"] == [{"name": "zeta", "start": 0, "deviation": 1}]
 
