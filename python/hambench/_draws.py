@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
+import functools
 import importlib.util
 import json
 import math
@@ -70,7 +71,7 @@ class Problem:
 
 @contextlib.contextmanager
 def _flags(model: AnyModel | None, **settings: Any) -> Iterator[list[str]]:
-    """The program's flags for settings, those that are None or False left out; a model of this process is served meanwhile."""
+    """The program's flags for settings, those that are None or False left out (no flag is on by default); a model of this process is served meanwhile."""
     if isinstance(model, Sampler):
         raise HambenchError("this is a sampler, to be certified: want a model of hambench.model")
     names = {"k": "K"}
@@ -100,15 +101,27 @@ def problem(dataset: str | os.PathLike[str], *, to: str | pathlib.Path, split: i
         return Problem(folder, json.loads((folder / "problem.json").read_text(encoding="utf-8")))
 
 
-def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float]]]:
-    """The columns and rows of a chain: a DataFrame's by its names, an array's f0 …, or x[1] … of a posterior."""
+_CHAIN = r"(?i:\.?chain|chain__)"  # the names of columns that say of which chain a row is
+
+
+def _number(x: Any, where: str) -> float:
+    try:
+        return float(x)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {x!r}: want a number") from error
+
+
+def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float | str]]]:
+    """The columns and rows of a chain: a DataFrame's by its names, an array's f0 …, or x[1] … of a posterior. Labels of chains are texts."""
     levels = list(getattr(getattr(chain, "index", None), "names", ()) if hasattr(chain, "columns") else ())
     if len(levels) > 1 and (more := [str(name) for name in levels if name not in ("chain", "draw", "iteration", "sample")]):
         raise ValueError(f"chain {i} has rows by {', '.join(more)}: want a row a draw, or the Dataset instead of its DataFrame")
     if "chain" in levels and "chain" not in chain.columns:
         chain = chain.reset_index("chain")
     names = [str(c) for c in getattr(chain, "columns", ())]
-    rows = chain.to_numpy() if names else chain
+    rows: Any = chain
+    if names:  # pandas' columns keep their types: of one for all, text would be that of numbers, and large labels would be rounded
+        rows = chain.to_numpy(dtype=object) if levels else chain.to_numpy()
     rows = rows.tolist() if hasattr(rows, "tolist") else rows
     shape, part = [], rows
     while hasattr(part, "__len__") and not isinstance(part, str):
@@ -116,24 +129,34 @@ def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float]]
         part = next(iter(part), None)
     if len(shape) != 2 or 0 in shape:
         raise ValueError(f"chain {i} has the shape ({', '.join(map(str, shape))}): want a list with one array of (draws, columns) for each chain")
-    if not names:
-        return [f"f{j}" if group == "predictions" else f"x[{j + 1}]" for j in range(shape[1])], [[float(x) for x in row] for row in rows]
-    kept = [j for j, name in enumerate(names) if group == "posterior" or re.fullmatch(r"f\d+|(?i:\.?chain|chain__)", name)]
-    return [names[j] for j in kept], [[float(row[j]) for j in kept] for row in rows]
+    named = bool(names)
+    names = names or [f"f{j}" if group == "predictions" else f"x[{j + 1}]" for j in range(shape[1])]
+    kept = [j for j, name in enumerate(names) if group == "posterior" or re.fullmatch(rf"f\d+|{_CHAIN}", name)]
+    read = [str if named and re.fullmatch(_CHAIN, names[j]) else functools.partial(_number, where=f"chain {i}, column {names[j]}") for j in kept]
+    return [names[j] for j in kept], [[of(row[j]) for of, j in zip(read, kept)] for row in rows]
+
+
+def _array(x: Any, name: Any) -> Any:
+    import numpy as np
+
+    try:
+        return np.asarray(x, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"array {name}: want numbers: {error}") from error
 
 
 def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]]:
     """The columns and rows of each chain of arrays by name, each of shape (chain, draw, …): theta[1], x[1,2] …"""
     import numpy as np
 
-    if numbers := [name for name in draws if re.fullmatch(r"(?i:\.?chain|chain__)", str(name))]:
+    if numbers := [name for name in draws if re.fullmatch(_CHAIN, str(name))]:
         raise ValueError(f"an array {numbers[0]}: arrays have their chains by their first dimension; give a parameter another name")
     if masked := [name for name, a in draws.items() if np.ma.is_masked(a)]:
         raise ValueError(f"masked elements in {', '.join(masked)}: draws have a number each")
     arrays = {name: np.asarray(a) for name, a in draws.items()}
     if complex_ := [name for name, a in arrays.items() if np.iscomplexobj(a)]:
         raise TypeError(f"complex numbers in {', '.join(complex_)}: want real ones, such as real and imaginary parts by names of their own")
-    arrays = {name: np.asarray(a, dtype=float) for name, a in arrays.items() if 0 not in a.shape[2:]}  # without elements, as zarr may have them
+    arrays = {name: _array(a, name) for name, a in arrays.items() if 0 not in a.shape[2:]}  # without elements, as zarr may have them
     if any(a.ndim < 2 or 0 in a.shape[:2] or a.shape[:2] != next(iter(arrays.values())).shape[:2] for a in arrays.values()):
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ValueError(f"arrays of the shapes {shapes}: want (chain, draw, …) of each, with as many chains and draws, and at least one")
@@ -163,6 +186,9 @@ def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
             draws = {"f": of["f"].transpose("chain", "draw", ...).values}
         else:
             draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiubc" and {"chain", "draw"} <= set(v.dims)}
+            if not draws:
+                found = [f"{name} ({', '.join(map(str, v.dims))}) of {v.dtype}" for name, v in of.data_vars.items()]
+                raise ValueError(f"no variable of numbers by chain and draw: there is {', '.join(found) or 'none'}")
     if isinstance(draws, Mapping) and group == "predictions" and "f" in draws:  # as sample(predictions=True) returns them
         import numpy as np
 
@@ -177,8 +203,7 @@ def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
             names, rows = chain if isinstance(draws, Mapping) else _table(chain, i, group)
             chain = folder / f"chain{i}.csv"
             with chain.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file, quoting=csv.QUOTE_ALL).writerow(names)  # a name may begin with #, as comments do
-                csv.writer(file).writerows([repr(x) for x in row] for row in rows)
+                csv.writer(file, quoting=csv.QUOTE_NONNUMERIC).writerows([names, *rows])  # a name may begin with #, as comments do
         files.append(str(chain))
     if not files:
         raise ValueError("no chains: give a list with one CSV, DataFrame or array for each chain")

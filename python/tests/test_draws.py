@@ -1,5 +1,6 @@
 """What ``hambench sample`` writes is read by the tools that people use: the same values; theirs are judged."""
 
+import csv
 import os
 import pathlib
 import subprocess
@@ -97,6 +98,7 @@ def test_arviz_and_arrays_are_judged_alike(tree):
 def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
     numbers = np.random.default_rng(1).normal(size=(2, 50, 2))
     right = xr.Dataset({"x": (("chain", "draw", "d"), numbers)})
+    frame = pd.DataFrame(numbers[0], columns=["a", "b"])
     # Dimensions go by their names, and what has none of draws is passed over, as in zarr.
     assert hambench.judge(right.transpose("draw", "d", "chain").assign(known=2.0), reference=right).data["copied"]
     for draws, error, want in (
@@ -106,6 +108,13 @@ def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
         ({"x": np.ma.masked_greater(numbers[..., 0], 1)}, ValueError, "masked elements in x"),
         (right + 1j, TypeError, "complex numbers in x"),
         (list(numbers[..., 0]), ValueError, r"chain 0 has the shape \(50\): want a list with one array of \(draws, columns\)"),
+        (frame.assign(step="warm"), ValueError, "^chain 0, column step: 'warm': want a number$"),
+        (frame.convert_dtypes().replace({"a": {frame.a[3]: pd.NA}}), ValueError, "^chain 0, column a: <NA>: want a number$"),
+        ([frame, frame + 1j], ValueError, r"^chain 1, column a: .*j\): want a number$"),
+        (list(np.ma.masked_greater(numbers, 1)), ValueError, r"^chain 0, column x\[1\]: None: want a number$"),
+        ({"x": numbers.astype(str).astype(object) + "?"}, ValueError, "^array x: want numbers: "),
+        (right.astype(object).assign(y=2.0), ValueError, r"^no variable of numbers by chain and draw: there is x \(chain, draw, d\) of object, y \(\) of float64$"),
+        (right.drop_vars("x").assign_coords(chain=[0], draw=[0]), ValueError, "no variable of numbers by chain and draw: there is none"),
     ):
         with pytest.raises(error, match=want):
             hambench.judge(draws, reference=right)
@@ -120,7 +129,7 @@ def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
     assert exchanged.verdict == "undecided" and "is the array (chain, draw)?" in exchanged.why
 
 
-def test_frames_and_groups_keep_their_chains():
+def test_frames_and_groups_keep_their_chains(tmp_path):
     numbers = np.random.default_rng(3).normal(size=(2, 3, 400))
     first, last = (xr.Dataset({"x": (("chain", "draw"), n)}) for n in (numbers[:, :2].reshape(2, 800)[:, :400], numbers[:, 2]))
     plain = hambench.judge(first, reference=last)
@@ -129,6 +138,12 @@ def test_frames_and_groups_keep_their_chains():
     for draws in (frame, frame.reset_index(), stan, xr.DataTree.from_dict({"posterior": first}).posterior):
         judged = hambench.judge(draws, reference=last)
         assert judged.data["draws"] == plain.data["draws"] and judged.data["draws"]["chains"] == 2
+    # Labels are texts, as in a file of the same table: names, and numbers that float64 does not tell apart.
+    for labels in (["cold", "#warm, or so"], [10**17, 10**17 + 1]):
+        named = frame.reset_index().drop(columns="draw").assign(chain=np.repeat(labels, 400))
+        named.to_csv(tmp_path / "named.csv", index=False, quoting=csv.QUOTE_ALL)
+        for draws in (named, str(tmp_path / "named.csv")):
+            assert hambench.judge(draws, reference=last).data["draws"] == plain.data["draws"], labels
     twice = first.isel(chain=[0, 0]).to_dataframe()
     twice.index = frame.index
     with pytest.raises(hambench.HambenchError, match="hold the same draws"):
