@@ -82,15 +82,16 @@ func varianceOfMean(x []float64) float64 {
 
 // The doubling test asks what the paper's asks, "the simulation time was doubled one
 // more time": do the second halves of the chains have the law of the first? It deals
-// the blocks of each chain anew to its halves. A half has doublingBlocks blocks.
+// the blocks of each chain anew to its halves. A half has doublingBlocks blocks; of chains of
+// fewer than 50 draws, whose tenth is rounded down to a block's length, up to nine.
 const doublingBlocks = 5
 
 // halvesDistance returns the mean Kolmogorov distance between the first and the
 // second halves of all chains, and its mean and standard deviation if their law is
 // one.
 func halvesDistance(draws [][][]float32) (distance, expected, sd float64) {
-	// Short chains have fewer blocks, of one draw each. What no block holds is left out at the
-	// middle of the chain.
+	// Chains of fewer than 10 draws have fewer blocks, of one draw each. What no block holds is
+	// left out at the middle of the chain.
 	length := max(1, len(draws[0])/(2*doublingBlocks))
 	half := len(draws[0]) / 2 / length * length // draws of each chain's half, whole blocks
 	halves := make([][][]float32, 2)
