@@ -36,8 +36,8 @@ func (c pngCanvas) WriteTo(w io.Writer) (int64, error) {
 	return b.WriteTo(w)
 }
 
-// paletteSize is half of what one byte a pixel tells apart: files have six sevenths of the size, and
-// only rare shades of edges differ.
+// paletteSize is half of what one byte a pixel tells apart: files have six sevenths of the size,
+// and only rare shades of edges differ.
 const paletteSize = 128
 
 // paletted is an opaque image in the 128 of its colours that serve it best. Areas, lines and
