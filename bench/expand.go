@@ -546,9 +546,6 @@ func (x *expansion) stable(s draft, p problem) (h float64, of string) {
 	if x.File.stable["batch"].values != nil {
 		s.Batches = 0 // which would count instead
 	}
-	if x.File.stable["integrator"].values != nil {
-		s.Values = nil // of another integrator
-	}
 	// The cell only names the chains (stableOf); no reference is needed for that.
 	c, _ := s.cell(p, ReferenceSpec(p.Dataset, s.Split, p.Model, s.Precision))
 	of = stableOf(c)

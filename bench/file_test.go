@@ -271,6 +271,10 @@ func TestRelativeStepsFollowTheStableOne(t *testing.T) {
 			t.Errorf("%q: %+v, of which %d are missing: want %d", follows, jobs, len(missing), want)
 		}
 	}
+	missing = nil
+	if cellsOf(t, other+"[stable]\nintegrator = { name = \"mt3\", w2-variance = 1 }\n", p); len(missing) == 0 || missing[0].Values["w2-variance"] != 1 {
+		t.Errorf("missing %+v: want chains of the integrator with its parameter", missing)
+	}
 	// What the first run found is found again, of a chain that is no cell, too.
 	for _, text := range []string{text, other + "[stable]\nintegrator = \"leapfrog\"\n"} {
 		s := studyIn(t, text, p)
