@@ -405,6 +405,17 @@ func Contained(plans []Plan) (keys []string) {
 	return keys
 }
 
+// Jobs returns the keys of the cells and exact jobs that the plans list.
+func Jobs(plans []Plan) map[string]bool {
+	listed := make(map[string]bool)
+	for _, p := range plans {
+		for _, key := range p.keys() {
+			listed[key] = true
+		}
+	}
+	return listed
+}
+
 // hasAll reports whether every plan's jobs are in a plan of the same study.
 func hasAll(wide, plans []Plan) bool {
 	return !slices.ContainsFunc(plans, func(p Plan) bool {

@@ -93,24 +93,23 @@ type Merged struct {
 	Corruptions []*Corruption // of the other stores, not quarantined there; left where they are
 }
 
-// Published are the kinds of records from which figures, tables and claims are
-// made. Shared are those that save other stores work, references included, which
-// hold draws and are a hundred times as large.
-var (
-	Published = []Kind{Result, Exact, Run}
-	Shared    = append([]Kind{Reference}, Published...)
-)
+// Published reports whether figures, tables and claims are made from records of a kind. Shared
+// reports whether they save other stores work, references included, which hold draws and are a
+// hundred times as large.
+func Published(kind Kind, _ string) bool { return kind == Result || kind == Exact || kind == Run }
+func Shared(kind Kind, key string) bool  { return kind == Reference || Published(kind, key) }
 
-// Merge adds the records of some kinds, such as Shared, that other stores (Read) have and
-// this one lacks. A record that differs from the store's own from the same machine is a
-// *Conflict, which is left out, and returned when all others are there; of two manifests with
-// one key the newer counts.
-func (s *Store) Merge(kinds []Kind, stores ...*Store) (m Merged, err error) {
+// Merge adds those records, such as the Shared, that other stores (Read) have and this one
+// lacks. A record that differs from the store's own from the same machine is a *Conflict,
+// which is left out, and returned when all others are there; of two manifests with one key the
+// newer counts.
+func (s *Store) Merge(those func(kind Kind, key string) bool, stores ...*Store) (
+	m Merged, err error) {
 	m.Added = make(map[Kind]int)
 	var conflicts []error
 	for _, from := range stores {
-		for _, kind := range kinds {
-			found, err := s.mergeKind(from, kind, &m)
+		for _, kind := range []Kind{Reference, Result, Exact, Run} { // manifests after what they list
+			found, err := s.mergeKind(from, kind, those, &m)
 			conflicts = append(conflicts, found...)
 			if err != nil {
 				return m, errors.Join(append(conflicts, err)...)
@@ -123,10 +122,11 @@ func (s *Store) Merge(kinds []Kind, stores ...*Store) (m Merged, err error) {
 
 // mergeKind adds records in the order of their bodies: neighbours are of one data set and
 // integrator, and compress better than in the order of keys, or of writing.
-func (s *Store) mergeKind(from *Store, kind Kind, m *Merged) (conflicts []error, err error) {
+func (s *Store) mergeKind(from *Store, kind Kind, those func(Kind, string) bool,
+	m *Merged) (conflicts []error, err error) {
 	var all []stored
 	for at, list := range from.records {
-		if at.kind == kind {
+		if at.kind == kind && those(kind, at.key) {
 			all = slices.AppendSeq(all, maps.Values(list))
 		}
 	}

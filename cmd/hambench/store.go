@@ -132,13 +132,12 @@ cannot be used are listed and left there; the exit code is then 1.`,
 	f.register(c, "out")
 	c.Flags().BoolVar(&published, "published", false,
 		"leave out what figures, tables and claims do not need: references, which hold draws, "+
-			"and of the added manifests those that others contain")
+			"of the added manifests those that others contain, and results that none lists")
 	return c
 }
 
 // mergeStores merges the stores in the output folders into that of --out, which is made if
-// need be. With published it leaves out references, which hold draws and are large, and
-// manifests that others contain.
+// need be, with published what mergePublished adds.
 func (f *selection) mergeStores(from []string, published bool) error {
 	var sources []*store.Store // all are read first: a mistake must not leave a new store behind
 	target, _ := os.Stat(storePath(f.out))
@@ -160,12 +159,11 @@ func (f *selection) mergeStores(from []string, published bool) error {
 	if err := f.openStore(store.Open, sweep.Here()); err != nil {
 		return err
 	}
-	kinds := store.Shared
+	merge := f.Store.Merge
 	if published {
-		kinds = store.Published
+		merge = f.mergePublished
 	}
-	own := f.Store.Keys(store.Run)
-	m, err := f.Store.Merge(kinds, sources...)
+	m, err := merge(store.Shared, sources...)
 	for _, t := range m.Corruptions {
 		fmt.Fprintf(f.stdout, "not merged: %v\n", t)
 	}
@@ -176,9 +174,6 @@ func (f *selection) mergeStores(from []string, published bool) error {
 	}
 	if err == nil && len(m.Corruptions) > 0 {
 		err = fmt.Errorf("%d records cannot be used and were not merged", len(m.Corruptions))
-	}
-	if err == nil && published {
-		err = dropContained(f.Store, own)
 	}
 	return err
 }
@@ -191,17 +186,35 @@ func above(dir string) string {
 	return ", such as " + filepath.Join(dir, "..")
 }
 
-// dropContained removes the manifests of a store that others make superfluous: those of runs of a
-// part of the same jobs (bench.Contained). Its own, which it had before the merge, stay.
+// mergePublished adds of those records what figures, tables and claims need: the manifests,
+// but for the added ones that others make superfluous (bench.Contained), and the results and
+// exact errors that they list.
 // All removals are tried; their failures are returned together.
-func dropContained(s *store.Store, own []string) error {
-	plans, err := bench.Plans(s, "")
+func (f *selection) mergePublished(those func(store.Kind, string) bool, sources ...*store.Store) (
+	store.Merged, error) {
+	own := f.Store.Keys(store.Run)
+	runs, err := f.Store.Merge(func(kind store.Kind, key string) bool {
+		return kind == store.Run && those(kind, key)
+	}, sources...)
+	plans, failed := bench.Plans(f.Store, "")
+	if err = errors.Join(err, failed); err != nil {
+		return runs, err
+	}
 	for _, key := range bench.Contained(plans) {
 		if !slices.Contains(own, key) {
-			err = errors.Join(err, s.Remove(store.Run, key))
+			err = errors.Join(err, f.Store.Remove(store.Run, key))
 		}
 	}
-	return err
+	plans, failed = bench.Plans(f.Store, "")
+	if err = errors.Join(err, failed); err != nil {
+		return runs, err
+	}
+	listed := bench.Jobs(plans)
+	m, err := f.Store.Merge(func(kind store.Kind, key string) bool {
+		return (kind == store.Result || kind == store.Exact) && listed[key] && those(kind, key)
+	}, sources...)
+	m.Added[store.Run], m.Older = runs.Added[store.Run], runs.Older
+	return m, err
 }
 
 // statsCommand returns the command that counts what a store holds.

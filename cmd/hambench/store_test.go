@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"hambench/bench"
+	"hambench/bench/store"
 	"hambench/bench/sweep"
 )
 
@@ -213,6 +215,41 @@ func TestMergeOfWhatIsPublished(t *testing.T) {
 		if _, stdout, _ := call(t, "store", "stats", "--out", dir); !strings.HasSuffix(stdout, "machines: "+sweep.Here().String()+"\n"+want) {
 			t.Errorf("%q, want %q at the end", stdout, want)
 		}
+	}
+}
+
+// Results that no manifest of the published store lists are not published: here those of the
+// first of two runs of one study, whose manifest gives way to the second's.
+func TestMergeOfWhatIsPublishedHasWhatIsListed(t *testing.T) {
+	first, second, to := toyRun(t), t.TempDir(), t.TempDir()
+	for _, args := range [][]string{
+		{"reproduce", "--only", "toy", "--seed-from", "7", "--out", second},
+		{"store", "merge", "--out", to, first, second},
+	} {
+		if code, _, stderr := call(t, args...); code != exitOK {
+			t.Fatalf("%s: exit code %d, %s", args, code, stderr)
+		}
+	}
+	// The manifest of the first run goes, as where a newer run of its profile has replaced it.
+	s, err := store.Open(filepath.Join(to, "store"), sweep.Here())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans, err := bench.Plans(s, "quick")
+	if err != nil || len(plans) != 1 {
+		t.Fatalf("%d manifests, %v", len(plans), err)
+	}
+	for _, key := range s.Keys(store.Run) {
+		if r, _ := s.Get(store.Run, key); strings.Contains(string(r.Body), `"profile":"quick",`) {
+			if err := s.Remove(store.Run, key); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.Close()
+	code, stdout, stderr := call(t, "store", "merge", "--published", "--out", filepath.Join(to, "published"), to)
+	if want := "added 3 results, 1 manifests to "; code != exitOK || !strings.HasPrefix(stdout, want) {
+		t.Errorf("exit code %d, %q, %s; want %q", code, stdout, stderr, want)
 	}
 }
 
