@@ -93,11 +93,12 @@ type Merged struct {
 	Corruptions []*Corruption // of the other stores, not quarantined there; left where they are
 }
 
-// Published reports whether figures, tables and claims are made from records of a kind. Shared
-// reports whether they save other stores work, references included, which hold draws and are a
-// hundred times as large.
+// Published reports whether figures, tables and claims are made from records of a kind.
 func Published(kind Kind, _ string) bool { return kind == Result || kind == Exact || kind == Run }
-func Shared(kind Kind, key string) bool  { return kind == Reference || Published(kind, key) }
+
+// Shared reports whether records of a kind save other stores work: those that are Published, and
+// references, which hold draws and are a hundred times as large.
+func Shared(kind Kind, key string) bool { return kind == Reference || Published(kind, key) }
 
 // Merge adds those records, such as the Shared, that other stores (Read) have and this one
 // lacks. A record that differs from the store's own from the same machine is a *Conflict,
@@ -108,7 +109,8 @@ func (s *Store) Merge(those func(kind Kind, key string) bool, stores ...*Store) 
 	m.Added = make(map[Kind]int)
 	var conflicts []error
 	for _, from := range stores {
-		for _, kind := range []Kind{Reference, Result, Exact, Run} { // manifests after what they list
+		// Manifests come after what they list.
+		for _, kind := range []Kind{Reference, Result, Exact, Run} {
 			found, err := s.mergeKind(from, kind, those, &m)
 			conflicts = append(conflicts, found...)
 			if err != nil {
