@@ -6,7 +6,7 @@ OUT  ?= out
 FUZZTIME ?= 30s
 RESULTS  = docs/results
 # The run that the committed results are of.
-PUBLISHED = --profile standard --splits 5
+PUBLISHED = --profile standard --splits 5 --seed-from 3301
 # Files that $(RESULTS) leaves to the page, for its size.
 ON_THE_PAGE = paths.csv orders.csv svrg-ubu.csv \
 	$(foreach s,orders sms-ubu svrg-ubu quicsort energy-error midpoint-budgets,$s.png $s.txt) \

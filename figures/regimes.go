@@ -61,10 +61,6 @@ func newPlaces() *table.Table { return table.New(slices.Concat(placeColumns, sid
 // regimeObservable is the exact error that the figure shows.
 const regimeObservable = "theta.cov"
 
-// clearExcess is the least sampled excess that ratios divide by, and that the lower rows show:
-// three times what chance makes of a mean over two chains.
-const clearExcess = 0.02
-
 // places returns what a study has under all schemes but the full batch, and whether all floors of
 // its chains are measured.
 func (d *drawing) places() (out *table.Table, measured bool) {
@@ -105,7 +101,7 @@ func (d *drawing) places() (out *table.Table, measured bool) {
 				place["kind"] = exactKind
 				place["of"] = "exact, C/ω = " + significant(r.Number("c_over_omega"))
 			}
-			if independent > clearExcess || isExact(r) && independent > 0 {
+			if independent > paper.ClearExcess || isExact(r) && independent > 0 {
 				place["ratio"] = above / independent
 			}
 			out.Add(nil, place)
@@ -196,8 +192,8 @@ func drawRegimes(d *drawing) error {
 	f.Caption = d.caption("Mini-batches in random orders (reshuffle); K batches, step η, "+
 		"friction C, ω the largest frequency of the posterior. A line joins the steps of one C "+
 		"and K. Exact: error of cov θ, the median over Gaussian problems of equal K. Sampled: "+
-		"Kolmogorov distance above "+above+", without chains that diverged; in the lower "+
-		"rows where it is above "+significant(clearExcess)+", three times what chance makes, on "+
+		"Kolmogorov distance above "+above+", without chains that diverged; in the lower rows "+
+		"where it is above "+significant(paper.ClearExcess)+", three times what chance makes, on "+
 		"the map and as a ratio where that of independent batches is. Dotted, of chains: the "+
 		"theory for C/ω = "+significant(sampledDamping)+".",
 		"Under heat the error goes like η/C, and random orders gain the less the longer the "+
@@ -401,7 +397,7 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 // logarithmic axes, which magnify what chance makes, sampled places have a clear excess.
 func (q regimeQuantity) row(shown *table.Table, x axis, styles map[string]style) (row []*panel) {
 	drawn := func(p table.Row) bool {
-		return !q.log || p.Text("kind") == exactKind || p.Number("excess") > clearExcess
+		return !q.log || p.Text("kind") == exactKind || p.Number("excess") > paper.ClearExcess
 	}
 	y := axis{Label: q.label, Log: q.log, Ticks: 4, Grid: true}
 	for _, side := range sides(shown) {

@@ -10,6 +10,7 @@ import (
 	"hambench/bench"
 	"hambench/certify"
 	"hambench/oracle"
+	"hambench/paper"
 )
 
 // regimesStudy has chains on boston, ω = 50, in each regime, and exact problems of ω = 2, whose errors
@@ -215,7 +216,7 @@ func TestPlacesOfChainsWithoutAnExcessHaveNoRatio(t *testing.T) {
 	m = m.changed(func(r *bench.Result) {
 		switch c := r.Cell; {
 		case c.Batches == 2 && c.Step == 0.001 && c.Friction == 4 && c.Scheme == "replacement":
-			r.KS = 0.09 + 0.9*clearExcess
+			r.KS = 0.09 + 0.9*paper.ClearExcess
 		case c.Batches == 2 && c.Step == 0.002 && c.Friction == 2 && c.Scheme == "reshuffle":
 			r.KS, r.Diverged = 1, true
 		}

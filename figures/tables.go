@@ -165,8 +165,8 @@ const regimeNote = "Regime of the mini-batch error along the stiffest directions
 	"epoch, unless Kηω is made small (batches drawn independently are always here). Under orders " +
 	"the error falls like η² and C does not matter, or where Kηω is above C/ω like η³/C; " +
 	"independent batches would bring the heat back. Between them, a smaller step gains most. " +
-	"ω: largest frequency, V: mean square of a batch gradient's error by parameter, at a typical " +
-	"position."
+	"ω: largest frequency, V: mean square of a batch gradient's error by parameter, at one " +
+	"draw of the truth."
 
 // regimeEntries are the regime of a group of cells, or its regimes where they differ, and means
 // of what decides it. The full batch has none, and neither have chains that diverged: there is no
@@ -214,7 +214,7 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 			"about 99 of 100 right chains of its lag-1 autocorrelation do not exceed; –: that " +
 			"cannot be decided, as where that is above 0.4."}
 	}
-	notes := []string{"Kolmogorov distances are to the same oracle."}
+	notes := []string{"Kolmogorov distances are to the same truth."}
 	if len(over) > 0 {
 		notes = append(notes, "Means over "+list+".")
 	}
@@ -501,7 +501,7 @@ func drawScores(d *drawing) error {
 			}
 		}
 	}
-	methods := "SHMC: leapfrog; SGHMC: adaptive (the oracle). Full batch."
+	methods := "SHMC: leapfrog; SGHMC: adaptive (the reference). Full batch."
 	if d.plan.BuiltIn() { // a user's study has other steps
 		methods += " η: the largest of 0.005, 0.002, 0.001 at which no chain diverged."
 	}
@@ -513,11 +513,11 @@ func drawScores(d *drawing) error {
 }
 
 // drawAutocorrelation makes the paper's table of lag-1 autocorrelations with ours beside it, a
-// line per data set, and what else is known of the quality of the oracles: means over splits
+// line per data set, and what else is known of the quality of the references: means over splits
 // and, of the checks that failed, their sum.
 func drawAutocorrelation(d *drawing) error {
 	var rows [][]entry
-	for _, of := range present(d.cells).GroupBy("dataset") { // the oracles' own cells
+	for _, of := range present(d.cells).GroupBy("dataset") { // the references' own cells
 		set := of.Get("dataset").Text()
 		// The autocorrelation of the predictive values of successive draws.
 		lag1, sd := stat.MeanStdDev(scores(of.Table, "lag1"), nil)
@@ -555,14 +555,14 @@ func drawAutocorrelation(d *drawing) error {
 		return decimal(float64(r.Spec.Thin) * r.Spec.Step)
 	})
 	d.table(d.plan.ID, rows,
-		"Of the predictive values of the oracles (adaptive SGHMC, "+chains+" of "+
+		"Of the predictive values of the references (adaptive SGHMC, "+chains+" of "+
 			strings.Join(lengths, " or ")+"), averaged over the test points. Time "+
 			"between two draws: "+strings.Join(apart, " or ")+
-			", twice or more where an oracle had to be longer; the paper's is 2.5.",
+			", twice or more where a reference had to be longer; the paper's is 2.5.",
 		"Δ: difference from the paper, which states no deviations. "+
 			"ESS: of the "+chains+" together.",
-		"Metropolis chain: distance of a chain without step-size bias to the oracle. "+
-			"Checks failed: of an oracle, but for that of its own error; "+
+		"Metropolis chain: distance of a chain without step-size bias to the reference. "+
+			"Checks failed: of a reference, but for that of its own error; "+
 			"hambench judge --dataset NAME --checks shows them.")
 	return nil
 }

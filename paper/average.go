@@ -430,6 +430,9 @@ func (x *evaluation) worse() Finding {
 		f.Excess = excess.interval()
 		if len(x.values) >= fewest {
 			f.Summary += fmt.Sprintf("; finite pairs: excess %.2f times", excess.value)
+			if excess.open != "" {
+				f.Summary += ": " + excess.open
+			}
 		}
 		x.stateDistances(&f, pairs)
 	}

@@ -67,7 +67,7 @@ type Finding struct {
 	Numbers []Number `json:"numbers"`
 	// Excess is the ratio of excesses over the floor, Distance that of distances, where the
 	// claim is about one; nil otherwise. The former decides: distances share the floor,
-	// which pulls their ratio to 1.
+	// which pulls their ratio to 1. Of several cases they are the first one's.
 	Excess   *Interval `json:"excess"`
 	Distance *Interval `json:"distance"`
 	// Read is how many rows the cases read. BeforeFreeze says that some of them were known
@@ -363,6 +363,9 @@ func jointly(of []*evaluation, found []Finding) Finding {
 			continue
 		}
 		joint.Numbers = slices.Concat(joint.Numbers, f.Numbers)
+		if !strings.Contains(joint.Detail, f.Detail) {
+			joint.Detail += " " + f.Detail
+		}
 		if f.Verdict == Refuted || joint.Verdict == Confirmed && f.Verdict != Confirmed {
 			joint.Verdict, joint.Summary = f.Verdict, f.Summary
 		}

@@ -52,6 +52,8 @@
 //   - the column above-floor is a distance less the measured floor, the median distance of
 //     the full batch at the smallest step. Distances share it, so a ratio of them is pulled to
 //     1: ratios decide by the excess, and state that of distances beside it;
+//   - the column clear-excess is above-floor where it is more than ClearExcess: chance makes
+//     smaller ones, of which logarithms make much;
 //   - evaluation.add and evaluation.interval average numbers over replicates, by default
 //     data sets: chains on one data set share its data and its reference, and are no
 //     replicates of one another. Scatter is measured, never assumed;

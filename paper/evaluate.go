@@ -63,6 +63,14 @@ const (
 // alone, whose studies have full batches at small steps.
 const aboveFloor = "above-floor"
 
+// clearlyAbove is aboveFloor of those distances that lie more than ClearExcess above it, and no
+// number of others.
+const clearlyAbove = "clear-excess"
+
+// ClearExcess is the least sampled excess that ratios and powers are taken of where it must be
+// clear, and that pictures of them show: three times what chance makes of a mean over two chains.
+const ClearExcess = 0.02
+
 // defaultLevel is the confidence of intervals of cases that state none.
 const defaultLevel = 0.99
 
@@ -452,13 +460,14 @@ const referenceShare = 0.25
 // ofDistance is 1 if the case's column is a distance to a reference, or one less what does
 // not depend on it: the reference's own error moves it by as much. It is 0 for others.
 func (x *evaluation) ofDistance() float64 {
-	return indicator(slices.Contains([]string{"ks", bench.ExcessColumn, aboveFloor}, x.Of))
+	return indicator(slices.Contains([]string{"ks", bench.ExcessColumn, aboveFloor,
+		clearlyAbove}, x.Of))
 }
 
 // number is the case's column as a number, 1 for true; NaN if the row has none. An error
-// that is not above its resolution is 0. Three columns are derived: the excess of a distance
+// that is not above its resolution is 0. Four columns are derived: the excess of a distance
 // over the mean self-distance, that over the measured floor, which is the former where none
-// was measured, and whether the chain is where right ones are.
+// was measured, the same where it is clear, and whether the chain is where right ones are.
 func (x *evaluation) number(r table.Row) float64 {
 	switch x.Of {
 	case "error":
@@ -466,10 +475,12 @@ func (x *evaluation) number(r table.Row) float64 {
 	case bench.ExcessColumn:
 		return excess(r)
 	case aboveFloor:
-		if floor, ok := x.floors()[r.Key(FloorColumns...)]; ok {
-			return r.Number("ks") - floor
+		return x.aboveFloor(r)
+	case clearlyAbove:
+		if above := x.aboveFloor(r); above > ClearExcess {
+			return above
 		}
-		return excess(r)
+		return math.NaN()
 	case bench.RightColumn:
 		if right, decided := bench.Right(r); decided {
 			return indicator(right)
@@ -480,6 +491,14 @@ func (x *evaluation) number(r table.Row) float64 {
 		return indicator(v.Truth())
 	}
 	return r.Number(x.Of)
+}
+
+// aboveFloor is a distance less the measured floor, or the excess where none was measured.
+func (x *evaluation) aboveFloor(r table.Row) float64 {
+	if floor, ok := x.floors()[r.Key(FloorColumns...)]; ok {
+		return r.Number("ks") - floor
+	}
+	return excess(r)
 }
 
 // mean is the mean of the rows' numbers: of repetitions of one chain, of which there is

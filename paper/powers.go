@@ -69,14 +69,15 @@ func PowersOf(rows *table.Table, number func(table.Row) float64,
 }
 
 // powers decides by step·a + friction·b, of the powers a and b that rows which differ in step
-// and friction alone have: each of exact errors, and of what is sampled the mean over replicates.
+// and friction alone have: each of exact errors, and of what is sampled the mean over the splits
+// of a replicate and over replicates.
 func (x *evaluation) powers(step, friction float64) Finding {
 	columns := slices.DeleteFunc(slices.Concat(chainColumns, exactColumns),
 		func(c string) bool { return c == "friction" })
 	rows := x.finite(x.selected)
 	x.over(rows)
 	var found []estimate
-	for _, g := range rows.GroupBy(append(columns, x.Replicates)...) {
+	for _, g := range rows.GroupBy(append(columns, "split", x.Replicates)...) {
 		p, ok := PowersOf(g.Table, x.number, x.Level)
 		if !ok {
 			continue

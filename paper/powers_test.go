@@ -1,9 +1,11 @@
 package paper
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
+	"hambench/bench"
 	"hambench/bench/table"
 )
 
@@ -37,5 +39,34 @@ func TestPowers(t *testing.T) {
 	}
 	if p, ok := PowersOf(rows([]float64{1}, 0), v, 0.95); ok {
 		t.Errorf("of one friction: %+v, want none", p)
+	}
+}
+
+// Of distances η/C above a floor, with what chance makes below 0.02, the powers of clear excesses sum
+// to 0 on every split; those of all excesses do not, and neither do those of clear ones of all splits
+// together, of which each has others.
+func TestPowersOfClearExcesses(t *testing.T) {
+	rows := madeUp()
+	for i := range 6 {
+		for split, scale := range []float64{1, 4} {
+			for j, h := range []float64{0.01, 0.02, 0.04, 0.08} {
+				for k, c := range []float64{0.5, 2, 10} {
+					above := scale * h / c
+					if above <= ClearExcess {
+						above = 0.001 * float64(1+(i+j+k)%4)
+					}
+					chainRow(rows, fmt.Sprint("set", i), 1, "leapfrog", h, 0.1+above, map[string]any{"friction": c, "split": split})
+				}
+			}
+		}
+	}
+	of := func(column string) Finding {
+		return decideBy(bench.DataClaim{Statistic: powerSumStatistic, Of: column, Between: limits(-0.01, 0.01), Level: 0.99}, rows)
+	}
+	if f := of(clearlyAbove); f.Verdict != Confirmed {
+		t.Errorf("clear excesses: %v, %s", f.Verdict, f.Summary)
+	}
+	if f := of(aboveFloor); f.Verdict == Confirmed {
+		t.Errorf("all excesses: %v, %s", f.Verdict, f.Summary)
 	}
 }
