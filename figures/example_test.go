@@ -61,7 +61,7 @@ func Example() {
 	// | wine     | full  | split:OBABO | 0.005 | 1      | 0.100    | yes   | 25000     |
 	// | wine     | full  | split:OBABO | 0.01  | 1      | 0.120    | NO    | 12500     |
 	// +----------+-------+-------------+-------+--------+----------+-------+-----------+
-	// Means over splits; ±: standard deviation. A chain that diverged has no distance and no scores.
+	// A chain that diverged has no distance and no scores.
 	// Right: the distance, less the reference's own error, is one that about 99 of 100 right chains of its
 	// lag-1 autocorrelation do not exceed; –: that cannot be decided, as where that is above 0.4.
 	// Profile quick. 100 samples per chain.

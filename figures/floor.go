@@ -155,12 +155,13 @@ func (s *sampled) floorEntries(cells *table.Table) (entries []legendEntry) {
 	if self {
 		entries = append(entries, legendEntry{Label: s.selfLabel(), Style: dotted(1)})
 	}
-	label := "measured floor: full batch, smallest η"
+	label := "measured floor: full batch"
 	if cells.Varies("nl") {
 		label += ", N_l = 1"
 	}
+	label += ", smallest η"
 	if cells.Varies("integrator") {
-		label += ", all integrators"
+		label += " of any integrator"
 	}
 	if most > 1 {
 		label += "; of several, each in the colour of the first line that has it"

@@ -47,7 +47,7 @@ func TestDistancesStandOnALogAxisFromTheirFloor(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"self-distance of the truth's draws", "measured floor: full batch, smallest η, all integrators", "share of chains that diverged"} {
+	for _, want := range []string{"self-distance of the truth's draws", "measured floor: full batch, smallest η of any integrator", "share of chains that diverged"} {
 		if !slices.Contains(entries(f), want) {
 			t.Errorf("the legend lacks %q: %q", want, entries(f))
 		}
@@ -98,7 +98,7 @@ func TestFiguresSayWhatDistancesAndFloorsAreOf(t *testing.T) {
 		want       []string
 	}{
 		{nil, "leapfrog", 1, bench.Full, []string{"self-distance of the truth's draws", "measured floor: full batch, smallest η", "distance to the reference", "predictions to those of reference chains, mean over predicted values."}},
-		{[]string{"linear"}, "mt3", 1, bench.Full, []string{"self-distance of the truth's draws", "η, all integrators", "distance to the reference", "of reference chains (linear: of the exact posterior), mean"}},
+		{[]string{"linear"}, "mt3", 1, bench.Full, []string{"self-distance of the truth's draws", "η of any integrator", "distance to the reference", "of reference chains (linear: of the exact posterior), mean"}},
 		{[]string{"boston", "linear"}, "leapfrog", 5, 8, []string{"floor of independent draws", "η, N_l = 1", "distance to the posterior", "to those of the exact posterior, mean", "An empty place was not run."}},
 	} {
 		a, b, c := cell("leapfrog", 0, bench.Full, 0.1), cell(of.integrator, 0, bench.Full, 0.1), cell(of.integrator, 0, of.batch, 0.1)

@@ -139,7 +139,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	}
 	list := mixed(parts)
 	several := func(t *table.Table) bool { return t.Len() > 1 }
-	if len(columns) == 0 || slices.ContainsFunc(parts, several) {
+	if slices.ContainsFunc(parts, several) {
 		list = slices.Insert(list, 0, replicates(parts))
 	}
 	notes := tableNotes(values, len(all), len(columns) == 0, list)
@@ -205,7 +205,10 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 	if judged {
 		lost = "no distance and no scores."
 	}
-	means := "Means over " + list + "; ±: standard deviation. A chain that diverged has " + lost
+	means := "A chain that diverged has " + lost
+	if len(over) > 0 {
+		means = "Means over " + list + "; ±: standard deviation. " + means
+	}
 	switch {
 	case !judged:
 		return []string{means}
