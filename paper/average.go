@@ -399,7 +399,7 @@ func (e estimate) interval() *Interval {
 func (x *evaluation) worse() Finding {
 	x.over(x.selected)
 	pairs := x.pairs()
-	excess, _ := x.fiellerOf(pairs)
+	excess, ratios := x.fiellerOf(pairs)
 	clear(x.values)
 	neither := 0
 	for _, line := range x.compared() {
@@ -429,7 +429,11 @@ func (x *evaluation) worse() Finding {
 	if len(pairs) > 0 {
 		f.Excess = excess.interval()
 		if len(x.values) >= fewest {
-			f.Summary += fmt.Sprintf("; finite pairs: excess %.2f times", excess.value)
+			f.Summary += "; finite pairs"
+			if len(ratios) < len(x.values) { // in the others a side always diverged
+				f.Summary += fmt.Sprintf(" of %d %s", len(ratios), x.replicates())
+			}
+			f.Summary += fmt.Sprintf(": excess %.2f times", excess.value)
 			if excess.open != "" {
 				f.Summary += ": " + excess.open
 			}

@@ -279,11 +279,11 @@ func Decide(claims []Claim, rows *table.Table) []Decision {
 				f.Known, f.Since = &known, &since
 			}
 		}
-		note := c.Notes[string(f.Verdict)] + c.Notes["any"]
+		f.Detail += " " + c.Notes[string(f.Verdict)] + " " + c.Notes["any"]
 		if f.Verdict != NotDecided {
-			note += c.Notes["decided"]
+			f.Detail += " " + c.Notes["decided"]
 		}
-		f.Detail = strings.TrimSpace(f.Detail + " " + note)
+		f.Detail = strings.Join(strings.Fields(f.Detail), " ")
 		f.TestChanged = c.changed()
 		out = append(out, Decision{c, f})
 	}

@@ -167,7 +167,8 @@ func Floors(rows *table.Table) map[table.Key]float64 {
 }
 
 // FloorChains returns the distances of the chains that measure a floor, by FloorColumns: those
-// of the full batch, N_l = 1, at the smallest step at which there is one.
+// of the full batch, N_l = 1, at the smallest step at which there is one. A chain counts once,
+// however many studies list it: else the floor would favour what most of them compare.
 func FloorChains(rows *table.Table) map[table.Key][]float64 {
 	chains := make(map[table.Key][]float64)
 	full := rows.Where("K", 1).Filter(func(r table.Row) bool {
@@ -175,7 +176,9 @@ func FloorChains(rows *table.Table) map[table.Key][]float64 {
 		return ks == ks && !diverged(r) && !(r.Number("nl") > 1) && r.Number("h") > 0
 	})
 	for _, g := range full.GroupBy(FloorColumns...) {
-		chains[g.Key] = g.Sort("h").GroupBy("h")[0].Numbers("ks")
+		for _, chain := range g.Sort("h").GroupBy("h")[0].GroupBy("key") {
+			chains[g.Key] = append(chains[g.Key], chain.Rows()[0].Number("ks"))
+		}
 	}
 	return chains
 }

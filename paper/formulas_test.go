@@ -52,11 +52,15 @@ func TestSlopesNeedThreeStepsOfFiniteChains(t *testing.T) {
 	}
 }
 
-// The floor is the mean of the two middle ones of four chains with N_l = 1.
+// The floor is the mean of the two middle ones of four chains with N_l = 1, of which each counts
+// once, however many studies list it.
 func TestAFloorIsTheMedianOfOneInnerStep(t *testing.T) {
 	rows := madeUp()
 	for i, ks := range []float64{0.1, 0.2, 0.4, 0.9} {
 		chainRow(rows, "s", 1, fmt.Sprint(i), 0.001, ks, map[string]any{"K": 1, "nl": 1})
+	}
+	for _, study := range []string{"friction", "classification"} {
+		chainRow(rows, "s", 1, "3", 0.001, 0.9, map[string]any{"K": 1, "nl": 1, "study": study})
 	}
 	chainRow(rows, "s", 1, "5", 0.0001, 0.8, map[string]any{"K": 1, "nl": 4})
 	for _, v := range Floors(rows) {

@@ -323,7 +323,7 @@ func TestPairsDecide(t *testing.T) {
 		{"better everywhere", worseStatistic, 0.5, 1, ratio(0.5, 0), Refuted, "0.000"},
 		{"better on some", worseStatistic, 0.5, 1, ratio(1, 0.5), NotDecided, "8 data sets"},
 		{"better where finite, diverging everywhere", worseStatistic, 0.5, 1, diverging(8, 0), Confirmed, "1.000"},
-		{"better where finite, diverging on some", worseStatistic, 0.5, 1, diverging(4, 0), NotDecided, "0.500"},
+		{"better where finite, diverging on some", worseStatistic, 0.5, 1, diverging(4, 0), NotDecided, "8 data sets; finite pairs of 4 data sets: excess"},
 		{"nothing diverged", divergedStatistic, -0.1, 0.1, diverging(0, 0), Confirmed, "0.000"},
 		{"both diverged", divergedStatistic, -0.1, 0.1, diverging(8, 8), Confirmed, "0.000"},
 		{"one diverged everywhere", divergedStatistic, -0.1, 0.1, diverging(8, 0), Refuted, "1.000"},
