@@ -25,11 +25,21 @@ var text string
 
 var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"curves": curves, "number": number, "names": compare.Listed, "size": size,
-	"worst": func(c []compare.Column) []compare.Column { return c[:min(len(c), maxRows)] },
+	"worst":  func(c []compare.Column) []compare.Column { return c[:min(len(c), maxRows)] },
+	"beyond": beyond,
+	"drawn":  func() int { return maxCurves }, "listed": func() int { return maxRows },
 }).Parse(text))
 
 // maxRows is how many columns a table has, maxCurves how many are drawn.
 const maxRows, maxCurves = 100, 9
+
+// beyond says of how many columns the worst are shown, if not all of them are.
+func beyond(columns []compare.Column, most int, shown string) string {
+	if len(columns) <= most {
+		return ""
+	}
+	return fmt.Sprintf("Of %d columns the %d worst are %s.", len(columns), most, shown)
+}
 
 // Write writes the page of one comparison or, with a row for each, of several. Of several, the
 // details are folded.

@@ -1,11 +1,53 @@
 package page
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
+
+	"hambench/compare"
 )
+
+// pageOf is the page of one comparison of n columns.
+func pageOf(t *testing.T, n int) string {
+	t.Helper()
+	row := Row{Posterior: "p", Of: "draws.csv"}
+	for i := range n {
+		row.Columns = append(row.Columns, compare.Column{Name: fmt.Sprint("theta.", i)})
+	}
+	var b bytes.Buffer
+	if err := Write(&b, []Row{row}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// A page that shows the worst columns alone says so, and of how many they are.
+func TestThePageSaysOfHowManyColumnsTheWorstAreShown(t *testing.T) {
+	for n, want := range map[int][2]bool{9: {}, 10: {true, false}, 120: {true, true}} {
+		html := pageOf(t, n)
+		drawn, listed := fmt.Sprintf("Of %d columns the 9 worst are drawn.", n), fmt.Sprintf("Of %d columns the 100 worst are listed.", n)
+		if got := [2]bool{strings.Contains(html, drawn), strings.Contains(html, listed)}; got != want || strings.Count(html, "<svg") != min(n, 9) {
+			t.Errorf("%d columns, %d drawn: the page says so of curves and of rows: %t, want %t", n, strings.Count(html, "<svg"), got, want)
+		}
+	}
+}
+
+// Headings step by one, heads of tables are of their columns, and boxes that scroll are reached by
+// the keyboard.
+func TestThePageHasLandmarks(t *testing.T) {
+	html := pageOf(t, 3)
+	if strings.Count(html, "<main>") != 1 || !strings.Contains(html, "<h2>") || strings.Contains(html, "<h3") {
+		t.Error("want a main part, and headings of the second level below the first")
+	}
+	if strings.Contains(html, "<th>") || strings.Count(html, `class="scroll"`) != strings.Count(html, `class="scroll" tabindex="0" role="group" aria-label=`) {
+		t.Error("a head of a table has no scope, or a box that scrolls cannot be reached")
+	}
+}
 
 // luminance is that of a colour as #rrggbb, as WCAG defines it.
 func luminance(t *testing.T, hex string) (l float64) {
