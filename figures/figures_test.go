@@ -233,8 +233,14 @@ func TestRegressionTableFiles(t *testing.T) {
 		r.Scores = map[string]float64{"rmse": 2.821 + 0.615 + 0.1*float64(r.Cell.Split-2), "mnll": 2.6}
 	})
 	dir := t.TempDir()
-	if _, err := same.drawer(dir).Draw(p); err != nil {
+	out, err := same.drawer(dir).Draw(p)
+	if err != nil {
 		t.Fatal(err)
+	}
+	for _, row := range out.Tables[0].Rows { // which the page sorts
+		if row[0] == "" || row[1] == "" || row[2] == "" {
+			t.Errorf("a row without its data set, sizes or variance: %q", row)
+		}
 	}
 	rows, err := csv.NewReader(bytes.NewReader(read(t, filepath.Join(dir, "regression.csv")))).ReadAll()
 	if err != nil {
@@ -261,6 +267,25 @@ func TestRegressionTableFiles(t *testing.T) {
 	}
 	if len(table) != 8 || table[0].Paper != 2.821 || math.Abs(table[0].Difference-1) > 1e-9 {
 		t.Errorf("JSON differs from the CSV: %+v", table)
+	}
+}
+
+// Scores in small units are no zeros; differences keep their digits.
+func TestSmallNumbersHaveDigits(t *testing.T) {
+	for _, c := range []struct {
+		mean, sd float64
+		digits   int
+		want     string
+	}{
+		{0.00031, math.NaN(), 3, "0.00031"}, {0.00031, 0.000042, 3, "0.00031 ± 4.2e-05"}, {-4e-4, math.NaN(), 3, "-0.0004"}, {0.25, 0.004, 3, "0.250 ± 0.004"},
+		{0, 0, 3, "0.000 ± 0.00"}, {0.3, 1e-17, 3, "0.300 ± 0.00"}, {0.001, 0.01, 3, "0.001 ± 0.01"}, {1234, math.NaN(), 0, "1234"}, {0, math.NaN(), 0, "0"},
+	} {
+		if got := show(c.mean, c.sd, c.digits); got != c.want {
+			t.Errorf("%g ± %g with %d digits is %q, want %q", c.mean, c.sd, c.digits, got, c.want)
+		}
+	}
+	if got := signed(-0.001, 2); got != "-0.00" {
+		t.Errorf("a difference of -0.001 is %q", got)
 	}
 }
 
@@ -303,7 +328,7 @@ func TestTableOfDivergedChains(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(out.Text, "\n") {
-		if strings.Contains(line, "| energy") && !strings.Contains(line, "1 (1 diverged)") {
+		if strings.Contains(line, "| energy") && strings.Contains(line, "| SHMC") && !strings.Contains(line, "1 (1 diverged)") {
 			t.Errorf("row %q does not state that the chain diverged", line)
 		}
 	}

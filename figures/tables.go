@@ -444,7 +444,7 @@ func scoreEntries(t *table.Table, label, name string) []entry {
 //
 //	| data set | method | RMSE         | paper        | Δ/sd  |
 //	| boston   | SHMC   | 2.805 ± 0.72 | 2.821 ± 0.61 | -0.03 |
-//	|          | SGHMC  | 2.814 ± 0.70 | 2.825 ± 0.63 | -0.02 |
+//	| boston   | SGHMC  | 2.814 ± 0.70 | 2.825 ± 0.63 | -0.02 |
 //
 // There is a line per data set and method, the paper's data sets first, in its order. Means are
 // over the splits whose chains stayed finite. Of its own data sets the paper states sizes and
@@ -467,7 +467,7 @@ func drawScores(d *drawing) error {
 	}
 	var rows [][]entry
 	for _, s := range setups {
-		// What both methods of a data set share is said once for people, twice for programs.
+		// Both rows of a data set say what they share: on the page rows are sorted.
 		classes, variance := orNothing(s.Classes), orNothing(s.NoiseVariance)
 		set := []entry{
 			plain("data set", 0, "dataset", s.Dataset),
@@ -498,10 +498,6 @@ func drawScores(d *drawing) error {
 			row = append(row, scoreEntries(of, label, score)...)
 			row = append(row, scoreEntries(of, "MNLL", "mnll")...)
 			rows = append(rows, row)
-			// The next method's line does not repeat for people what it shares with this one.
-			for i := range set {
-				set[i].text = ""
-			}
 		}
 	}
 	methods := "SHMC: leapfrog; SGHMC: adaptive (the reference). Full batch."
@@ -578,15 +574,22 @@ func show(mean, sd float64, digits int) string {
 		return "–"
 	case !isFinite(sd):
 		return decimals(mean, digits)
+	case sd < 1e-12*math.Abs(mean): // of equal numbers, but for rounding
+		sd = 0
 	}
 	return decimals(mean, digits) + " ± " + decimals(sd, digits-1)
 }
 
 // decimals rounds as the paper does, to a fixed number of digits after the point; a number far
-// beyond, as a score of a chain that went astray, has an exponent.
+// beyond, as a score of a chain that went astray, has an exponent, and one that would be rounded to
+// zero, as a score in small units, has two significant digits.
 func decimals(x float64, digits int) string {
-	if digits > 0 && math.Abs(x) >= 1e6 { // counts, of no digits, stay whole
+	size := math.Abs(x)
+	switch {
+	case digits > 0 && size >= 1e6: // counts, of no digits, stay whole
 		return strconv.FormatFloat(x, 'e', digits, 64)
+	case size > 0 && size < math.Pow10(-digits)/2:
+		return significant(x)
 	}
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
