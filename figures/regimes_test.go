@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -173,7 +174,27 @@ func TestFigureOfRegimes(t *testing.T) {
 // The table has the powers of each regime and scheme: of heat 1 and −1.
 func TestTableOfPowers(t *testing.T) {
 	p, m := regimesStudy(t)
-	data := made(t, p, m).Tables[0].Data
+	// The exact errors at another friction, too, so that these have powers.
+	s := p.Study
+	for _, j := range p.Exact {
+		j.Exact.Problem = bytes.Replace(j.Exact.Problem, []byte(`"friction":1`), []byte(`"friction":2`), 1)
+		s.Exact = append(s.Exact, j)
+	}
+	all := planOf(t, s)
+	for i, j := range all.Exact {
+		m.rows[j.Key] = m.rows[p.Exact[i%len(p.Exact)].Key]
+	}
+	p = all
+	table := made(t, p, m).Tables[0]
+	data := table.Data
+	// People, too, see whether a row is of chains or of exact errors.
+	kinds := make(map[string]bool)
+	for _, row := range table.Rows {
+		kinds[row[0]] = true
+	}
+	if table.Columns[0].Label != "kind" || !kinds[exactKind] || !kinds[sampledKind] || !strings.Contains(strings.Join(table.Notes, " "), "their excess is the error of cov θ itself") {
+		t.Errorf("columns %v, kinds %v, notes %q", table.Columns, kinds, table.Notes)
+	}
 	at := func(row []any, column string) any { return row[slices.Index(data.Columns, column)] }
 	seen := 0
 	for _, row := range data.Rows {
