@@ -26,8 +26,8 @@ type FigureSpec struct {
 	X     string   `json:"x,omitempty"`
 	Lines []string `json:"lines,omitempty"` // default: all other settings that vary
 	Y     string   `json:"y,omitempty"`     // an observation; default: distance
-	// XScale and YScale are log or linear. By default x and distances are logarithmic, and
-	// all else is linear.
+	// XScale and YScale are log or linear. By default x and distances are logarithmic, all else
+	// is linear, and so is an observed x that is 0 or less anywhere.
 	XScale string `json:"x_scale,omitempty"`
 	YScale string `json:"y_scale,omitempty"`
 }

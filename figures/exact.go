@@ -326,7 +326,7 @@ func drawOrders(d *drawing) error {
 			return q.label(r) != "" && !(r.Number(q.x) > 0)
 		})
 		if none.Len() > 0 { // as of the energy error of a step without a stationary law
-			f.Caption += " " + fmt.Sprintf(offAxis, none.Len(), q.axes[0].Label)
+			f.Caption += " " + offAxis(none.Len(), axis{Label: q.axes[0].Label, Log: true})
 		}
 		d.out.Figures = append(d.out.Figures, f)
 	} else {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hambench/bench"
+	"hambench/oracle"
 )
 
 // named are the series of a panel with a name.
@@ -99,7 +100,7 @@ func TestFiguresSayWhatDistancesAndFloorsAreOf(t *testing.T) {
 	}{
 		{nil, "leapfrog", 1, bench.Full, []string{"self-distance of the truth's draws", "measured floor: full batch, smallest η", "distance to the reference", "predictions to those of reference chains, mean over predicted values."}},
 		{[]string{"linear"}, "mt3", 1, bench.Full, []string{"self-distance of the truth's draws", "η of any integrator", "distance to the reference", "of reference chains (linear: of the exact posterior), mean"}},
-		{[]string{"boston", "linear"}, "leapfrog", 5, 8, []string{"floor of independent draws", "η, N_l = 1", "distance to the posterior", "to those of the exact posterior, mean", "An empty place was not run."}},
+		{[]string{"boston", "linear"}, "leapfrog", 5, 8, []string{"floor of independent draws", "full batch, N_l = 1, smallest η", "distance to the posterior", "to those of the exact posterior, mean", "An empty place was not run."}},
 	} {
 		a, b, c := cell("leapfrog", 0, bench.Full, 0.1), cell(of.integrator, 0, bench.Full, 0.1), cell(of.integrator, 0, of.batch, 0.1)
 		b.Dataset, b.Inner, c.Dataset = "linear", of.inner, "linear"
@@ -123,6 +124,29 @@ func TestFiguresSayWhatDistancesAndFloorsAreOf(t *testing.T) {
 		if strings.Contains(text, "empty place") != (of.batch == 8) {
 			t.Errorf("%+v: %q", of, text)
 		}
+	}
+}
+
+// The distance to finitely many draws is not that to the posterior: captions say which it is.
+func TestCaptionsSayHowManyExactDrawsJudge(t *testing.T) {
+	a, b := cell("leapfrog", 0, bench.Full, 0.1), cell("leapfrog", 0, 8, 0.1)
+	for _, c := range []*bench.Cell{&a, &b} {
+		c.Dataset, c.Oracle, c.ExactDraws = "linear", bench.Analytic, &oracle.ExactDraws{Chains: 5, Samples: 2000, Seed: 1}
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(a, b)})
+	if caption := figureOf(t, p, stored(p.Cells, tenth)).Caption; !strings.Contains(caption, "to those of 5 sets of 2000 exact draws, mean") || strings.Contains(caption, "posterior") {
+		t.Errorf("caption %q", caption)
+	}
+	a.Observe = bench.Marginals
+	p = planOf(t, bench.Study{ID: "own", Cells: jobs(a), Figure: &bench.FigureSpec{Kind: "synthetic"}})
+	m := stored(p.Cells, tenth).changed(func(r *bench.Result) {
+		r.Series = make(map[string][]float64)
+		for _, name := range alongX {
+			r.Series[name] = []float64{0, 1}
+		}
+	})
+	if caption := figureOf(t, p, m).Caption; !strings.Contains(caption, "distance to 5 sets of 2000 exact draws is 0.100 (independent draws: 0.080)") {
+		t.Errorf("caption %q", caption)
 	}
 }
 

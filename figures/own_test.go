@@ -184,10 +184,51 @@ func TestPointsOffTheAxis(t *testing.T) {
 			t.Errorf("against %s: caption %q, error %v", x, out.Figures[0].Caption, err)
 		}
 	}
+	p.Figure = &bench.FigureSpec{X: "split", XScale: "linear"}
+	if caption := figureOf(t, p, m).Caption; strings.Contains(caption, "no place") {
+		t.Errorf("on a linear axis: caption %q", caption)
+	}
 	m = m.changed(func(r *bench.Result) { r.KS, r.Diverged = 1, true })
+	p.Figure = &bench.FigureSpec{X: "rmse"}
 	f := figureOf(t, p, m)
 	if svg, err := f.layout().svg(); err != nil || strings.Contains(string(svg), "NaN") || !strings.Contains(f.Caption, "have no place") {
 		t.Errorf("the figure of diverged chains has coordinates that are no numbers, or caption %q lacks a note; error %v", f.Caption, err)
+	}
+}
+
+// What is observed and may be 0 or less stands on a linear axis, unless the study wants another.
+func TestObservedNumbersBelowZeroHaveAPlace(t *testing.T) {
+	p, m := ownStudy(t)
+	m = m.changed(func(r *bench.Result) { r.Scores = map[string]float64{"mnll": float64(r.Cell.Friction) - 2} })
+	for scale, want := range map[string]string{"": "", "log": "their MNLL is 0 or less, infinite, or not known"} {
+		p.Figure = &bench.FigureSpec{X: "mnll", XScale: scale}
+		f := figureOf(t, p, m)
+		if strings.Contains(f.Caption, "no place") != (want != "") || f.panels[0][0].X.Log != (scale == "log") {
+			t.Errorf("x-scale %q: logarithmic %t, caption %q", scale, f.panels[0][0].X.Log, f.Caption)
+		}
+		if want = strings.Replace(want, "MNLL", f.panels[0][0].X.Label, 1); !strings.Contains(f.Caption, want) {
+			t.Errorf("x-scale %q: caption %q, want %q", scale, f.Caption, want)
+		}
+	}
+}
+
+// Captions of paths are true of paths that were thinned or burnt in, too, whose first position is
+// not their start.
+func TestCaptionsOfPathsSayWhatIsShown(t *testing.T) {
+	for want, c := range map[string][2]int{
+		"η = 0.1, every step shown: 200 steps, 20 units of simulation time.":                                   {1, 0},
+		"η = 0.1, one step of 5 shown: 1000 steps, 100 units of simulation time, behind a burn-in of 7 steps.": {5, 7},
+	} {
+		path := cell("leapfrog", 0, bench.Full, 0.1)
+		path.Observe, path.Thin, path.BurnIn = bench.Path, c[0], c[1]
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(path), Figure: &bench.FigureSpec{Kind: "paths"}})
+		m := stored(p.Cells, tenth).changed(func(r *bench.Result) {
+			r.Series = map[string][]float64{"theta0": {1, 2, 3}, "theta1": {1, 2, 1}}
+		})
+		f := figureOf(t, p, m)
+		if !strings.Contains(f.Caption, want) || !slices.Contains(entries(f), "first position shown") {
+			t.Errorf("caption %q, legend %q: want %q", f.Caption, entries(f), want)
+		}
 	}
 }
 
@@ -199,7 +240,7 @@ func TestChainsWithoutTheParameterOfTheAxis(t *testing.T) {
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(own, cell("leapfrog", 0, 8, 0.1), cell("leapfrog", 1, 8, 0.1))})
 	p.Figure = &bench.FigureSpec{X: "w2-variance", Lines: []string{"integrator"}}
 	f := figureOf(t, p, stored(p.Cells, tenth))
-	if len(f.Data.Rows) != 2 || !strings.Contains(f.Caption, "of 2 splits") || !strings.Contains(f.Caption, "1 points have no place") {
+	if len(f.Data.Rows) != 2 || !strings.Contains(f.Caption, "of 2 splits") || !strings.Contains(f.Caption, "1 point has no place") {
 		t.Errorf("%d points, caption %q: want one for each integrator", len(f.Data.Rows), f.Caption)
 	}
 }

@@ -68,15 +68,16 @@ func drawPaths(d *drawing) error {
 		}
 		row = append(row, posterior)
 	}
-	// A path of thousands of steps is thin, and its start a marker of another colour.
+	// A path of thousands of steps is thin, and the first position that was recorded, a step or
+	// more behind its start, a marker of another colour.
 	path := style{Color: okabeIto[0], Width: 0.5}
-	start := style{Color: okabeIto[1], Marker: markers[0]}
+	first := style{Color: okabeIto[1], Marker: markers[0]}
 	for i, r := range walks { // each over the same contours
 		series := resultOf(r).Series
 		xs, ys := series["theta0"], series["theta1"]
-		first := min(1, len(xs)) // a path of no step has no start
+		n := min(1, len(xs)) // a path may have no step
 		lines := append(slices.Clip(behind), curve{Name: "path", Style: path, X: xs, Y: ys},
-			curve{Name: "start", Style: start, X: xs[:first], Y: ys[:first]})
+			curve{Name: "first", Style: first, X: xs[:n], Y: ys[:n]})
 		row = append(row, &panel{Title: titles[i], X: x, Y: y, Series: lines})
 	}
 	// Panels are square, in one row, in points.
@@ -85,17 +86,24 @@ func drawPaths(d *drawing) error {
 	// The heat map needs no entry: the contours say what it is.
 	f.legend = []legendEntry{
 		{Name: "contours", Label: "10, 50, 90, 99 % of the posterior's mass", Style: contourStyle},
-		{Name: "path", Label: "path", Style: path}, {Name: "start", Label: "start", Style: start},
+		{Name: "path", Label: "path", Style: path},
+		{Name: "first", Label: "first position shown", Style: first},
 	}
 	var note []string
 	// A caption states what the paths have in common, and how long they are.
 	if len(walks) > 0 { // of a density alone there is nothing to state
 		c := resultOf(walks[0]).Cell
-		steps := c.Samples * c.Thin
+		steps, shown, behind := c.Samples*c.Thin, "every step shown", ""
+		if c.Thin > 1 {
+			shown = fmt.Sprintf("one step of %d shown", c.Thin)
+		}
+		if c.BurnIn > 0 {
+			behind = fmt.Sprintf(", behind a burn-in of %d steps", c.BurnIn)
+		}
 		note = append(note, fmt.Sprintf(
-			"%s, %s, η = %s, every step shown: %d steps, %s units of simulation time.",
-			capital(c.Integrator), batchText(c), decimal(c.Step), steps,
-			decimal(math.Round(float64(steps)*c.Step*100)/100)))
+			"%s, %s, η = %s, %s: %d steps, %s units of simulation time%s.",
+			capital(c.Integrator), batchText(c), decimal(c.Step), shown, steps,
+			decimal(math.Round(float64(steps)*c.Step*100)/100), behind))
 	}
 	f.Caption = d.caption(note...)
 	d.out.Figures = append(d.out.Figures, f)

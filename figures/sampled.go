@@ -81,6 +81,11 @@ func newSampled(p bench.Plan, cells *table.Table) (s *sampled, err error) {
 		c.err = func(r table.Row) float64 { return r.Number(s.shown.Error) }
 		s.grid = c.arrange(cells, nil)
 	}
+	// What is observed may be 0 or less, as a negative log-likelihood: it has no logarithm.
+	if s.xObserved != nil && spec.XScale == "" {
+		negative := func(x float64) bool { return isFinite(x) && x <= 0 }
+		s.logX = !slices.ContainsFunc(s.xs, negative)
+	}
 	if judged {
 		measured := paper.FloorChains(cells)
 		for _, p := range s.all() {
@@ -456,31 +461,56 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	}
 	// What a reader would miss on the panels is counted.
 	if noX > 0 {
-		note(offAxis, noX, x.Label)
+		notes = append(notes, offAxis(noX, x))
 	}
 	if noY > 0 {
-		note("%d points have no place on a logarithmic axis: their %s is 0 or less.", noY,
-			s.shown.Label)
+		notes = append(notes, placeless(noY, "a logarithmic axis", s.shown.Label, "0 or less"))
 	}
 	return notes
 }
 
 // truths names what judges the chains.
 func (s *sampled) truths(cells *table.Table) string {
-	const known = "the exact posterior"
 	if s.posterior {
-		return known
+		return exactText(cells)
 	}
-	of := cells.Where("oracle", bench.Analytic).Values("dataset")
+	known := cells.Where("oracle", bench.Analytic)
+	of := known.Values("dataset")
 	if len(of) == 0 {
 		return "reference chains"
 	}
 	sets := strings.Join(distinct.Of(of, table.Value.Text), ", ")
-	return "reference chains (" + sets + ": of " + known + ")"
+	return "reference chains (" + sets + ": of " + exactText(known) + ")"
+}
+
+// exactText names what judges chains on posteriors that are known: as a rule draws, which are
+// farther from a chain's than the law itself.
+func exactText(cells *table.Table) string {
+	return strings.Join(distinct.Of(cells.Rows(), func(r table.Row) string {
+		d := resultOf(r).Cell.ExactDraws
+		if d == nil {
+			return "the exact posterior"
+		}
+		return fmt.Sprintf("%d sets of %d exact draws", d.Chains, d.Samples)
+	}), " or ")
 }
 
 // offAxis counts points that have results and no place on the horizontal axis.
-const offAxis = "%d points have no place on the axis: their %s is 0, infinite, or not known."
+func offAxis(n int, x axis) string {
+	why := "infinite, or not known"
+	if x.Log {
+		why = "0 or less, " + why
+	}
+	return placeless(n, "the axis", x.Label, why)
+}
+
+// placeless says of points that an axis cannot show them, and why.
+func placeless(n int, axis, label, why string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 point has no place on %s: its %s is %s.", axis, label, why)
+	}
+	return fmt.Sprintf("%d points have no place on %s: their %s is %s.", n, axis, label, why)
+}
 
 // runaways counts the chains of each set that left the posterior, and says how their points look.
 func (s *sampled) runaways(cells *table.Table) (notes []string) {

@@ -109,8 +109,8 @@ func drawSynthetic(d *drawing) error {
 		fmt.Sprintf("Laws of f(x), without the noise of the observations. %s, %s, %s, %s;",
 			capital(c.Integrator), batchText(c), setting("step").Text(rows[0]),
 			setting("friction").Text(rows[0])),
-		fmt.Sprintf("this chain's mean Kolmogorov distance to the posterior is %.3f (independent "+
-			"draws: %.3f).", r.KS, r.KSSelf),
+		fmt.Sprintf("this chain's mean Kolmogorov distance to %s is %.3f (independent draws: "+
+			"%.3f).", exactText(d.cells), r.KS, r.KSSelf),
 	}
 	if n := len(rows); n > 1 {
 		about = append(about, fmt.Sprintf("The first of %d chains is shown: split %d, seed %d.",

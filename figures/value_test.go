@@ -83,7 +83,7 @@ func TestFigureOfAStudysOwn(t *testing.T) {
 	if line := f.panels[0][0].Series[1]; !reflect.DeepEqual(line.X, []float64{0.25, 0.5}) || f.panels[0][0].X.Label != "step η over the largest stable step" || !slices.Contains(f.Data.Columns, "relative") {
 		t.Errorf("against relative steps: axis %q, x = %v, columns %v", f.panels[0][0].X.Label, line.X, f.Data.Columns)
 	}
-	if !strings.Contains(f.Caption, "2 points have no place on the axis: their step η over the largest stable step is 0, infinite, or not known.") {
+	if !strings.Contains(f.Caption, "2 points have no place on the axis: their step η over the largest stable step is 0 or less, infinite, or not known.") {
 		t.Errorf("caption %q does not count yacht's", f.Caption)
 	}
 	p.Figure = &bench.FigureSpec{X: "gradients"}
