@@ -416,6 +416,9 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 			}
 			var terms []string
 			out.Note, terms = g.note(p, width)
+			if p == nil && ofMomentum(column) && g.runsOn(i, column) {
+				out.Note = "no momentum"
+			}
 			drawn, used = append(drawn, out), append(used, terms...)
 		}
 		f.panels = append(f.panels, drawn)
@@ -517,6 +520,22 @@ func (g *grid) note(p *facet, ratio float64) (text string, terms []string) {
 	return strings.Join(notes, "\n"), terms
 }
 
+// ofMomentum reports whether a row is of an observable that the momentum takes part in.
+func ofMomentum(r table.Row) bool {
+	observable := r.Text("observable")
+	return observable == "joint.cov" || observable == "r^2"
+}
+
+// runsOn reports whether a row of panels has any panel of the problem that another one is of.
+func (g *grid) runsOn(row int, of table.Row) bool {
+	for k, p := range g.facets[row] {
+		if p != nil && exactOf(g.columnsOf[k]).Problem == exactOf(of).Problem {
+			return true
+		}
+	}
+	return false
+}
+
 // fittedText is the order of a line, with a comma behind it: that which certify is certain of or,
 // where it knows a bound alone, the slope of the points drawn; "" of fewer than two.
 func fittedText(line []point) string {
@@ -550,6 +569,10 @@ func (q quantity) ranges(g *grid, width float64) (x, y axis) {
 	return x.over(g.xs).roomy(width), y
 }
 
+// slopeStyle is that of slopes to compare with: other dashes than those of floors, which may
+// stand beside them.
+var slopeStyle = style{Color: selfGrey, Width: 0.6, Dashes: []float64{5, 1.5, 1, 1.5}}
+
 // slopes are lines of y ∝ x^p for each power p, from a common point at the upper right, or the
 // upper left for p < 0, to where they leave the panel.
 func slopes(x, y axis, powers ...float64) []curve {
@@ -561,7 +584,7 @@ func slopes(x, y axis, powers ...float64) []curve {
 			from = x.Low
 		}
 		end := x.clamp(from * math.Pow(y.Low/y.High, 1/p)) // where y is at its low end
-		out = append(out, curve{Name: "slopes", Style: dotted(0.6),
+		out = append(out, curve{Name: "slopes", Style: slopeStyle,
 			X: []float64{end, from}, Y: []float64{y.High * math.Pow(end/from, p), y.High}})
 	}
 	return out
@@ -574,7 +597,7 @@ func (q quantity) guides(x, y axis) []curve {
 		return out
 	}
 	// The bound need not be monotone: where it is beyond the panel, it is left out.
-	line := curve{Name: "slopes", Style: dotted(0.6)}
+	line := curve{Name: "slopes", Style: slopeStyle}
 	for _, at := range floats.LogSpan(make([]float64, 100), x.Low, x.High) {
 		if b := q.bound(at); b >= y.Low && b <= y.High {
 			line.X, line.Y = append(line.X, at), append(line.Y, b)
@@ -587,7 +610,7 @@ func (q quantity) guides(x, y axis) []curve {
 // there are any: if label and lost are not "".
 func (f *Figure) addSlopes(label, lost string) {
 	if label != "" {
-		f.legend = append(f.legend, legendEntry{Name: "slopes", Label: label, Style: dotted(0.6)})
+		f.legend = append(f.legend, legendEntry{Name: "slopes", Label: label, Style: slopeStyle})
 	}
 	if lost != "" {
 		f.legend = append(f.legend,

@@ -216,6 +216,39 @@ func TestOrdersFigure(t *testing.T) {
 	}
 }
 
+// An empty panel of an integrator without a momentum does not say that it cannot run on the problem
+// beside it.
+func TestPanelsWithoutMomentumSaySo(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "orders", Title: "orders"})
+	// One integrator has errors on a problem of its own, too.
+	j := p.Exact[slices.IndexFunc(p.Exact, func(j bench.ExactJob) bool { return j.Exact.Integrator == "mt3" })]
+	other := m.rows[j.Key][0]
+	other.Problem, j.Exact.Name, j.Key = "other", "other", "other"
+	p.Exact, m.rows[j.Key] = append(p.Exact, j), []certify.Row{other}
+	for key, rows := range m.rows {
+		if rows[0].Integrator != "euler" {
+			joint := rows[0].Observables[0]
+			joint.Name = "joint.cov"
+			m.rows[key][0].Observables = append(m.rows[key][0].Observables, joint)
+		}
+	}
+	seen := 0
+	for _, row := range figureOf(t, p, m).panels {
+		for _, panel := range row {
+			want := map[string]string{"euler: cov(θ, r), gaussian": "no momentum", "euler: cov θ, other": "does not run on this problem"}[panel.Title]
+			if want != "" && panel.Note != want {
+				t.Errorf("%s: note %q, want %q", panel.Title, panel.Note, want)
+			}
+			if want != "" {
+				seen++
+			}
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d empty panels of euler, want 2", seen)
+	}
+}
+
 // A law that does not exist is not one without error: neither row stands for the other, and notes
 // say of each line why it is not there. No line lies on one that is not drawn.
 func TestUnstableLinesAreNotExactOnes(t *testing.T) {
@@ -306,6 +339,15 @@ func TestExactErrorsStandBelowDistances(t *testing.T) {
 	}
 	if len(out.Files) != 11 {
 		t.Errorf("files %v, want CSV, PNG, SVG and PDF of two figures and three of a table", out.Files)
+	}
+	var dashes []string // of the legend's grey lines
+	for _, e := range out.Figures[1].legend {
+		if e.Style.Color == selfGrey {
+			dashes = append(dashes, fmt.Sprint(e.Style.Dashes))
+		}
+	}
+	if len(dashes) != 2 || dashes[0] == dashes[1] {
+		t.Errorf("the floor and the slopes have the dashes %q: want two that differ", dashes)
 	}
 	csv := string(read(t, filepath.Join(dir, "bottleneck-exact.csv")))
 	for _, want := range []string{"gaussian,replacement,mt3,0.02,0.006,false", "gaussian,full,euler,0.04,,true"} {

@@ -159,8 +159,7 @@ func unlike(styles []style, i int) style {
 	return categorical(i)
 }
 
-// dotted is the style of what is no method's line: self-distances and reference
-// slopes.
+// dotted is the style of what is no method's line: self-distances and theory.
 func dotted(width float64) style {
 	return style{Color: selfGrey, Width: width, Dashes: []float64{1.2, 1.8}}
 }
