@@ -87,6 +87,13 @@ type FailedReference struct {
 	Checks  string
 }
 
+// Diverged is a chain whose numbers became infinite or NaN.
+type Diverged struct {
+	Dataset    string // and the model, where the data set has several
+	Integrator string // with its parameters
+	bench.Result
+}
+
 // Provenance is where the results come from, and of which of them a reader should know.
 type Provenance struct {
 	// Commits of the program, machines and versions of the compiler that made any record.
@@ -94,7 +101,7 @@ type Provenance struct {
 	From, To                    time.Time // of the first and the last record
 	Seconds                     float64   // that the jobs took, added up
 	Data                        []bench.Data
-	Diverged                    []bench.Result // chains whose numbers became infinite or NaN
+	Diverged                    []Diverged
 	Failed                      []FailedReference
 }
 
@@ -237,16 +244,18 @@ func (p *Page) count(plans []bench.Plan, results bench.Results, cells *table.Tab
 	for _, g := range cells.GroupBy("dataset") {
 		several[g.Get("dataset").Text()] = g.Varies("model")
 	}
+	integrator := integratorOf(cells)
 	for _, row := range cells.Rows() {
 		r := row.Source.(bench.Result)
+		name := r.Cell.Dataset
+		if several[name] {
+			name += ", " + r.Cell.Model
+		}
 		if r.Diverged {
-			p.Made.Diverged = append(p.Made.Diverged, r)
+			of := Diverged{name, integrator.Plain(row), r}
+			p.Made.Diverged = append(p.Made.Diverged, of)
 		}
 		if r.ReferenceFailed != nil {
-			name := r.Cell.Dataset
-			if several[name] {
-				name += ", " + r.Cell.Model
-			}
 			of := FailedReference{name, r.Cell.Split, strings.Join(r.ReferenceFailed, "; ")}
 			p.Made.Failed = distinct.Append(p.Made.Failed, of)
 		}
@@ -307,7 +316,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 		}
 		return fmt.Sprint(c.BatchSize)
 	},
-	"friction": func(c string) string { return strings.Replace(c, "+Inf", "∞", 1) },
+	"friction": func(c any) string { return strings.Replace(fmt.Sprint(c), "+Inf", "∞", 1) },
 	"number": func(x certify.Number) string {
 		if math.IsNaN(float64(x)) {
 			return "–"

@@ -72,7 +72,7 @@ type Cheapest struct {
 	// repetitions: +Inf if no chain was right, NaN if none was run or if it is not known
 	// which ones were, as where a reference failed.
 	Passes float64
-	Of     string // the chain's batch size and step
+	Of     string // the chain's batch size and scheme, N_l where it is not 1, and step
 }
 
 // Text returns the number for people.
@@ -94,25 +94,23 @@ func counted(r table.Row) bool { return !bench.HasOwnData(r) }
 // ones are, from the rows of cells, each once. There is a ranking for each friction and each other
 // term, such as the number of samples, on which several integrators ran: one with its best of five
 // frictions is not compared with one at a single friction. Models and precisions of one data set
-// have columns of their own; one with a single integrator compares nothing, and is left out.
+// have columns of their own. Batches, a scheme or N_l that a single integrator ran there compare
+// nothing, and are left out: one that was never asked to run them did not fail at them.
 // Controls from other starts are not ranked, nor models with data of their own, over whose rows no
 // passes are counted.
 func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	judged := cells.Where("observe", string(bench.Distance)).Where("start", bench.AtTruth).
 		Filter(counted)
-	integrator, err := bench.LookupSettings([]string{"integrator"}, cells)
-	if err != nil {
-		panic(err) // the program declares it
-	}
 	// An integrator with parameters of its own has a row of its own.
-	rows := axis{bench.ColumnsOf(integrator...), integrator[0].Plain}
+	integrator := integratorOf(cells)
+	rows := axis{integrator.Columns(), integrator.Plain}
 	for _, g := range onTerms(judged) {
-		sets := setsOf(g.Table).columns
+		shared := append(setsOf(g.Table).columns, "K", "scheme", "nl")
 		single := make(map[table.Key]bool)
-		for _, set := range g.GroupBy(sets...) {
-			single[set.Key] = len(set.GroupBy(rows.columns...)) == 1
+		for _, of := range g.GroupBy(shared...) {
+			single[of.Key] = len(of.GroupBy(rows.columns...)) == 1
 		}
-		compared := g.Filter(func(r table.Row) bool { return !single[r.Key(sets...)] })
+		compared := g.Filter(func(r table.Row) bool { return !single[r.Key(shared...)] })
 		m := newMatrix(g.title, compared, rows, setsOf(compared), cheapest)
 		slices.SortStableFunc(m.Rows, func(a, b Line[Cheapest]) int {
 			return cmp.Compare(reached(a.Places), reached(b.Places))
@@ -122,6 +120,15 @@ func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 		}
 	}
 	return out
+}
+
+// integratorOf is the setting that names the integrators of cells, with their parameters.
+func integratorOf(cells *table.Table) bench.Setting {
+	found, err := bench.LookupSettings([]string{"integrator"}, cells)
+	if err != nil {
+		panic(err) // the program declares it
+	}
+	return found[0]
 }
 
 // setsOf are the columns of a ranking: data sets, with what else several columns of one differ in.
@@ -195,14 +202,22 @@ func cheapest(t *table.Table) Cheapest {
 		case !decided && math.IsInf(best.Passes, 1):
 			best.Passes = math.NaN()
 		case right && decided && !(passes >= best.Passes):
-			c := g.Rows()[0].Source.(bench.Result).Cell
-			best = Cheapest{passes, fmt.Sprintf("B = %d, η = %v", c.BatchSize, c.Step)}
-			if c.BatchSize == bench.Full {
-				best.Of = fmt.Sprintf("full batch, η = %v", c.Step)
-			}
+			best = Cheapest{passes, chainText(g.Rows()[0].Source.(bench.Result).Cell)}
 		}
 	}
 	return best
+}
+
+// chainText is what a place of a ranking says of its chain.
+func chainText(c bench.Cell) string {
+	text := "full batch"
+	if c.BatchSize != bench.Full {
+		text = fmt.Sprintf("B = %d, %s", c.BatchSize, c.Scheme)
+	}
+	if c.Inner > 1 {
+		text += fmt.Sprintf(", N_l = %d", c.Inner)
+	}
+	return fmt.Sprintf("%s, η = %v", text, c.Step)
 }
 
 // reached orders integrators: first those that got there on most data sets, then by what

@@ -27,7 +27,7 @@
   // Tables sort by a click on a column's head: numbers as numbers, inf last.
   const numberOf = (text) => {
     const t = text.replace(/−/g, "-").trim();
-    if (/^inf/.test(t)) return Infinity;
+    if (/^(inf|∞)/.test(t)) return Infinity;
     const m = t.match(/^[-+]?[\d.]+(e[-+]?\d+)?/i);
     return m ? parseFloat(m[0]) : NaN;
   };

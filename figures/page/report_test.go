@@ -155,8 +155,8 @@ func TestRanking(t *testing.T) {
 	// boston: leapfrog 0.1, 0.12, diverged; mt3 0.11, 0.14, 0.22 (missing for B = 8). The
 	// band of one predicted value reaches 0.14, that of a right chain's mean 0.116.
 	for name, want := range map[string]string{
-		"5 leapfrog boston": "100 B = 8, η = 0.01", "5 mt3 boston": "100 B = 8, η = 0.01",
-		"5 leapfrog " + hostile: "100 B = 8, η = 0.01", "5 mt3 " + hostile: "inf ",
+		"5 leapfrog boston": "100 B = 8, reshuffle, η = 0.01", "5 mt3 boston": "100 B = 8, reshuffle, η = 0.01",
+		"5 leapfrog " + hostile: "100 B = 8, reshuffle, η = 0.01", "5 mt3 " + hostile: "inf ",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
@@ -268,6 +268,81 @@ func TestIntegratorsAreRankedOnEqualTerms(t *testing.T) {
 		if got := slices.Sorted(maps.Keys(places(newRankings(chains(bench.Results{Store: m}.Table([]bench.Plan{plan})))))); !slices.Equal(got, c.want) {
 			t.Errorf("%s: ranked %q, want %q", what, got, c.want)
 		}
+	}
+}
+
+// What one integrator alone ran, batches, a scheme or N_l, is not compared with what others ran:
+// neither does it rank there, nor are the others said to have failed.
+func TestIntegratorsAreRankedByWhatSeveralRan(t *testing.T) {
+	for what, c := range map[string]struct {
+		ran  string // cells: an integrator, K, scheme, N_l and passes each
+		want map[string]string
+	}{
+		"other batches": {"lietrotter 1 full 1 10, leapfrog 4 reshuffle 1 20", map[string]string{}},
+		"batches of one alone": {"lietrotter 1 full 1 10, leapfrog 4 reshuffle 1 20, mt3 4 reshuffle 1 30",
+			map[string]string{"5 leapfrog boston": "20 B = 32, reshuffle, η = 0.01", "5 mt3 boston": "30 B = 32, reshuffle, η = 0.01"}},
+		"a scheme of one alone": {"leapfrog 4 reshuffle 1 20, mt3 4 reshuffle 1 30, leapfrog 4 symmetric 1 5",
+			map[string]string{"5 leapfrog boston": "20 B = 32, reshuffle, η = 0.01", "5 mt3 boston": "30 B = 32, reshuffle, η = 0.01"}},
+		"N_l of one alone": {"leapfrog 1 full 1 20, lietrotter 1 full 1 30, lietrotter 1 full 10 5",
+			map[string]string{"5 leapfrog boston": "20 full batch, η = 0.01", "5 lietrotter boston": "30 full batch, η = 0.01"}},
+		"N_l of both": {"leapfrog 1 full 10 20, lietrotter 1 full 10 30",
+			map[string]string{"5 leapfrog boston": "20 full batch, N_l = 10, η = 0.01", "5 lietrotter boston": "30 full batch, N_l = 10, η = 0.01"}},
+	} {
+		var plan bench.Plan
+		m := make(memory)
+		for of := range strings.SplitSeq(c.ran, ", ") {
+			cell := bench.Cell{Observe: bench.Distance, Dataset: "boston", Friction: 5, BatchSize: bench.Full, Step: 0.01}
+			var passes int64
+			if _, err := fmt.Sscan(of, &cell.Integrator, &cell.Batches, &cell.Scheme, &cell.Inner, &passes); err != nil {
+				t.Fatal(err)
+			}
+			if cell.Batches > 1 {
+				cell.BatchSize = 32
+			}
+			plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
+			m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 0.1, KSSelf: 0.1, KSSelfSD: 0.01, Gradients: passes * int64(cell.Batches)})
+		}
+		if got := places(newRankings(chains(bench.Results{Store: m}.Table([]bench.Plan{plan})))); !maps.Equal(got, c.want) {
+			t.Errorf("%s: ranked %v, want %v", what, got, c.want)
+		}
+	}
+}
+
+// divergedPage is a page of chains that diverged, no two of them alike.
+func divergedPage(t *testing.T) string {
+	t.Helper()
+	var plan bench.Plan
+	m := make(memory)
+	for _, change := range []func(c *bench.Cell){
+		func(c *bench.Cell) {}, func(c *bench.Cell) { c.Scheme = "cyclic" }, func(c *bench.Cell) { c.Seed = 2 },
+		func(c *bench.Cell) { c.Model = "bnn:4" }, func(c *bench.Cell) { c.Values = map[string]float64{"a": 1} },
+		func(c *bench.Cell) { c.Friction = bench.Real(math.Inf(1)) }, func(c *bench.Cell) { c.Friction = 0.5 },
+	} {
+		cell := bench.Cell{Observe: bench.Distance, Dataset: "boston", Model: "bnn", Integrator: "leapfrog", Inner: 1, Friction: 5, Batches: 15, BatchSize: 32, Scheme: "reshuffle", Step: 0.01, Seed: 1}
+		change(&cell)
+		plan.Cells = append(plan.Cells, bench.Job{Key: cell.Stream(), Cell: cell})
+		m.put(t, store.Result, cell.Stream(), bench.Result{Cell: cell, KS: 1, Diverged: true, DivergedStep: 3})
+	}
+	var b bytes.Buffer
+	if err := New([]bench.Plan{plan}, bench.Results{Store: m}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Of chains that diverged the page says what tells them apart.
+func TestDivergedChainsAreToldApart(t *testing.T) {
+	_, text, _ := strings.Cut(divergedPage(t), "Chains that diverged (7)")
+	text, _, _ = strings.Cut(text, "</table>")
+	seen := make(map[string]bool)
+	for _, row := range strings.Split(text, "<tr>")[2:] {
+		if seen[row] {
+			t.Errorf("two chains have the row %s", row)
+		}
+		seen[row] = true
+	}
+	if len(seen) != 7 || !strings.Contains(text, "<td>∞</td>") || !strings.Contains(text, "<td>boston, bnn:4</td>") {
+		t.Errorf("%d rows %s: want 7, one at ∞ friction, one of another model", len(seen), text)
 	}
 }
 
@@ -399,9 +474,9 @@ func TestRankingWithoutComparisonsSaysWhatWasRun(t *testing.T) {
 	const ownData = "the distance of a model with data of its own"
 	for want, observe := range map[string][]bench.Observable{
 		"No chain has been run yet.": {bench.Density},
-		"Nothing to rank: of 1 chain that was run, 0 are judged by the distance to the posterior on a data set, and nowhere those of several integrators at one friction and number of samples.":  {bench.Density, bench.Path},
-		"Nothing to rank: of 2 chains that were run, 1 is judged by the distance to the posterior on a data set, and nowhere those of several integrators at one friction and number of samples.": {bench.Histogram, bench.Distance},
-		"of 3 chains that were run, 1 is judged by the distance to the posterior on a data set":                                                                                                   {bench.Path, ownData, bench.Distance},
+		"Nothing to rank: of 1 chain that was run, 0 are judged by the distance to the posterior on a data set, and nowhere those of several integrators on equal terms.":  {bench.Density, bench.Path},
+		"Nothing to rank: of 2 chains that were run, 1 is judged by the distance to the posterior on a data set, and nowhere those of several integrators on equal terms.": {bench.Histogram, bench.Distance},
+		"of 3 chains that were run, 1 is judged by the distance to the posterior on a data set":                                                                            {bench.Path, ownData, bench.Distance},
 	} {
 		var plan bench.Plan
 		m := make(memory)
