@@ -101,6 +101,36 @@ func TestEveryControlOfThePageActs(t *testing.T) {
 	}
 }
 
+// Printed, everything is within the page: paper does not scroll.
+func TestThePrintedPageIsWhole(t *testing.T) {
+	_, html := testPage(t)
+	b := openBrowser(t, 500)
+	b.call("Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil)
+	b.open(saved(t, html))
+	b.eval("for (const d of document.querySelectorAll('details')) d.open = true", nil)
+	if n := b.text("[...document.querySelectorAll('svg.chart')].filter((e) => e.checkVisibility()).length"); n < "3" {
+		t.Fatalf("%s charts are printed", n)
+	}
+	if cut := b.text("[...document.querySelectorAll('svg.chart, table')].filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth).map((e) => e.closest('[aria-label]').ariaLabel).join()"); cut != "" {
+		t.Errorf("beyond the edge of the paper: %s", cut)
+	}
+}
+
+// Infinite numbers are sorted as numbers.
+func TestInfinityIsSortedAsANumber(t *testing.T) {
+	b := openBrowser(t, 1200)
+	b.open(saved(t, divergedPage(t)))
+	b.eval("for (const d of document.querySelectorAll('details')) d.open = true", nil)
+	const table = "document.querySelector('[aria-label=\"Diverged chains\"]')"
+	button := "[..." + table + ".querySelectorAll('th button')].find((e) => e.textContent === 'C')"
+	for range 2 {
+		b.eval(button+".click()", nil)
+	}
+	if got := b.text("[..." + table + ".querySelectorAll('tbody tr')].map((r) => r.cells[5].textContent).join(' ')"); got != "∞ 5 5 5 5 5 0.5" {
+		t.Errorf("the largest frictions first are %s", got)
+	}
+}
+
 // A reader without a pointer gets to everything that acts, in the order of the
 // page, and sees where he is.
 func TestTheKeyboardAloneReachesEverything(t *testing.T) {
