@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"bufio"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,5 +46,36 @@ func TestTablesAndClaimsStateOneDifference(t *testing.T) {
 	}
 	if n != 24 || len(of) != 24 {
 		t.Errorf("%d numbers in tables, %d in the claims: want 24", n, len(of))
+	}
+}
+
+// Every column of the committed CSV files is defined.
+func TestColumnsOfTheResultsAreDefined(t *testing.T) {
+	text := string(read(t, filepath.Join("..", "docs", "studies.md")))
+	_, text, _ = strings.Cut(text, "**Columns of CSV files.**")
+	text, _, _ = strings.Cut(text, "\n\n**") // which begins the next part
+	defined := make(map[string]bool)
+	for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(text, -1) {
+		defined[m[1]] = true
+	}
+	of := regexp.MustCompile(`^\w+?_(mean|sd|median|min|max|paper|paper_sd|difference|difference_in_sd|half)$`)
+	files, err := filepath.Glob(filepath.Join("..", "docs", "results", "*.csv"))
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := bufio.NewScanner(f)
+		head.Scan()
+		f.Close()
+		for column := range strings.SplitSeq(head.Text(), ",") {
+			m := of.FindStringSubmatch(column)
+			if !defined[column] && (m == nil || !defined["V_"+m[1]]) {
+				t.Errorf("%s: docs/studies.md does not say what %s is", filepath.Base(name), column)
+			}
+		}
 	}
 }
