@@ -510,17 +510,18 @@ func (d *drawing) exponents(all *table.Table) {
 			line(g, "mean", mean)
 		}
 	}
-	notes := []string{"Excess ∝ ηᵃCᵇ, by least squares of logarithms; ±: " +
-		"half of the 95 % interval, of a data set by the scatter of its points, of the mean by " +
-		"that of data sets, each of which counts once. Points at or below the floor are left out, " +
-		"which lowers a where they are at the smallest steps. Independent batches (replacement) " +
-		"are under heat at every step.",
-		"The law of heat has a = 1 and b = −1, and a + b = 0 where distances saturate; the law of " +
-			"orders has a = 2 and b = 0."}
+	notes := []string{"Excess ∝ ηᵃCᵇ, by least squares of logarithms; ±: half of the 95 % " +
+		"interval, of a data set by the scatter of its points, of the mean by that of data sets, " +
+		"each of which counts once. Points at or below the floor are left out, which lowers a " +
+		"where they are at the smallest steps. Independent batches (replacement) are under heat " +
+		"at every step.",
+		"The law of heat has a = 1 and b = −1, and a + b = 0 where distances saturate; the law " +
+			"of orders has a = 2 and b = 0."}
 	if slices.ContainsFunc(lines, func(l []entry) bool { return l[0].text == exactKind }) {
-		notes = append(notes, "Sampled rows are of chains, whose excess is the Kolmogorov distance "+
-			"above the floor; exact rows of Gaussian problems in d dimensions, each of which counts "+
-			"as a data set: their excess is the error of cov θ itself, which has no floor.")
+		notes = append(notes, "Sampled rows are of chains, whose excess is the Kolmogorov "+
+			"distance above the floor; exact rows of Gaussian problems in d dimensions, each of "+
+			"which counts as a data set: their excess is the error of cov θ itself, which has "+
+			"no floor.")
 	}
 	d.table(d.plan.ID+"-exponents", lines, notes...)
 }
