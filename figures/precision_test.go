@@ -57,3 +57,63 @@ func TestPrecisionTable(t *testing.T) {
 		t.Errorf("want three diverged chains shown:\n%s", out.Text)
 	}
 }
+
+// Distances to different truths are not compared: of levels that differ in what judges or what is
+// sampled, a table has neither difference nor verdict, nor a self-distance of both.
+func TestDistancesToDifferentTruthsAreNotCompared(t *testing.T) {
+	more := func(name string, v any) func(*bench.Cell) {
+		return func(c *bench.Cell) { c.More = map[string]any{name: v} }
+	}
+	for column, c := range map[string]struct {
+		change func(*bench.Cell)
+		same   bool
+	}{
+		"integrator":   {func(c *bench.Cell) { c.Integrator = "mt3" }, true},
+		"samples":      {func(c *bench.Cell) { c.Samples = 400 }, true},
+		"data":         {func(c *bench.Cell) { c.Dataset, c.Oracle = "yacht", bench.Analytic }, false},
+		"split":        {func(c *bench.Cell) { c.Split = 9 }, false},
+		"model":        {func(c *bench.Cell) { c.Model = "bnn:5" }, false},
+		"precision":    {func(c *bench.Cell) { c.Precision, c.Oracle = "float64", "another" }, false},
+		"temperature":  {more("temperature", 4.0), false},
+		"localisation": {more("localisation", 3.0), false},
+		// A level without chains on one of the splits has a mean over others.
+		"friction": {func(c *bench.Cell) { c.Friction, c.Split = 50, 0 }, false},
+	} {
+		var cells []bench.Cell
+		for split := range 2 {
+			one := cell("leapfrog", split, 8, 0.1)
+			one.Oracle = "reference"
+			other := one
+			c.change(&other)
+			cells = append(cells, one, other)
+		}
+		switch column {
+		case "split":
+			cells = cells[:2]
+		case "friction":
+			cells = cells[:3]
+		}
+		p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+		p.Table = &bench.TableSpec{Rows: []string{"batch"}, Columns: []string{column}, Values: []string{distance}}
+		table := made(t, p, stored(p.Cells, tenth)).Tables[0]
+		var labels []string
+		for _, c := range table.Columns {
+			labels = append(labels, c.Label)
+		}
+		notes, shown := strings.Join(table.Notes, " "), strings.Join(labels[3:], "|")
+		want := map[bool]string{true: "Δ|self-distance (5–95 %)|alike"}[c.same]
+		if shown != want || strings.Contains(notes, "Kolmogorov distances are to the same truth.") != c.same ||
+			strings.Contains(notes, "Distances are each to its own truth.") == c.same || strings.Contains(notes, "Alike: ") != c.same {
+			t.Errorf("by %s: columns %q, notes %q", column, shown, notes)
+		}
+		columns := strings.Join(table.Data.Columns[3:], ",")
+		if !strings.HasPrefix(columns, "difference,self_distance,self_distance_p05,self_distance_p95,diverged_") || !strings.HasSuffix(columns, ",alike") {
+			t.Errorf("by %s: columns for programs %s", column, columns)
+		}
+		for i, v := range table.Data.Rows[0][3:7] {
+			if (v != nil) != c.same {
+				t.Errorf("by %s: %s is %v", column, table.Data.Columns[3+i], v)
+			}
+		}
+	}
+}

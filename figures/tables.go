@@ -3,6 +3,7 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -116,8 +117,12 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	for _, g := range there.GroupBy(slices.Concat(by, of)...) {
 		parts = append(parts, g.Table)
 	}
+	groups := there.GroupBy(by...)
+	apart := slices.ContainsFunc(groups, func(g table.Group) bool {
+		return !ofOneTruth(g.GroupBy(of...))
+	})
 	var lines [][]entry // of the table, a group of cells each
-	for _, g := range there.GroupBy(by...) {
+	for _, g := range groups {
 		var line []entry
 		for _, h := range heads {
 			line = append(line, h.entry(g.Rows()[0]))
@@ -135,14 +140,14 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		for _, l := range all {
 			levels = append(levels, newLevel(columns, l, at[l.Key]))
 		}
-		lines = append(lines, append(line, compared(g.Table, levels, values)...))
+		lines = append(lines, append(line, compared(g.Table, levels, values, apart)...))
 	}
 	list := mixed(parts)
 	several := func(t *table.Table) bool { return t.Len() > 1 }
 	if slices.ContainsFunc(parts, several) {
 		list = slices.Insert(list, 0, replicates(parts))
 	}
-	notes := tableNotes(values, len(all), len(columns) == 0, list)
+	notes := tableNotes(values, len(all), len(columns) == 0, apart, list)
 	if ofRegimes {
 		notes = append(notes, regimeNote)
 	}
@@ -198,8 +203,9 @@ func significant(x float64) string {
 
 // tableNotes are the notes below a table of values: what its means are over, replicates first,
 // and how distances are judged. A plain table has the entries of means; one that is not has
-// some levels side by side, those of compared.
-func tableNotes(values []bench.Observation, levels int, plain bool, over []string) []string {
+// some levels side by side, those of compared, which may be apart: judged by different truths.
+func tableNotes(values []bench.Observation, levels int, plain, apart bool,
+	over []string) []string {
 	list := strings.Join(over, ", ")
 	judged, lost := slices.ContainsFunc(values, isDistance), "no scores."
 	if judged {
@@ -218,10 +224,13 @@ func tableNotes(values []bench.Observation, levels int, plain bool, over []strin
 			"cannot be decided, as where that is above 0.4."}
 	}
 	notes := []string{"Kolmogorov distances are to the same truth."}
+	if apart {
+		notes = []string{"Distances are each to its own truth."}
+	}
 	if len(over) > 0 {
 		notes = append(notes, "Means over "+list+".")
 	}
-	if levels == 2 {
+	if levels == 2 && !apart {
 		notes = append(notes, "Alike: as many chains diverged, and both are where 99 of 100 right "+
 			"chains are; – where none is: one pair does not say how wrong chains scatter.")
 	}
@@ -348,6 +357,21 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 	return level{strings.Join(names, "_"), bench.TextOf(columns, r), cmp.Or(in, new(table.Table))}
 }
 
+// truthColumns tell truths apart: what is sampled, and what judges it.
+var truthColumns = []string{"dataset", "split", "model", "oracle", "temperature", "localisation"}
+
+// ofOneTruth reports whether the levels of a row, of those that it has, are judged by the same
+// truths: by one, or each by those of the same splits. A difference between others is of nothing.
+func ofOneTruth(levels []table.Group) bool {
+	var truths []map[table.Key]*table.Table
+	for _, l := range levels {
+		truths = append(truths, table.ByKey(l.GroupBy(truthColumns...)))
+	}
+	return !slices.ContainsFunc(truths, func(of map[table.Key]*table.Table) bool {
+		return !maps.EqualFunc(of, truths[0], func(_, _ *table.Table) bool { return true })
+	})
+}
+
 // compared are the entries of a row with levels side by side, as in
 //
 //	| float32 | float64 | Δ      | self-distance (5–95 %) | alike |
@@ -358,8 +382,18 @@ func newLevel(columns []bench.Setting, of table.Group, in *table.Table) level {
 // all levels, the chains that diverged and, of two levels, their difference. Two levels are alike
 // if both are right. They are not if only one is right, or if different numbers of their chains
 // diverged. Otherwise alike is null: if neither is right, since nothing says how wrong chains
-// scatter, if it is not decided whether both are, or if one has no chain.
-func compared(row *table.Table, of []level, observations []bench.Observation) (out []entry) {
+// scatter, if it is not decided whether both are, or if one has no chain. In a table whose levels
+// are apart, judged by different truths, people get the distances alone, and the columns of what
+// compares them are empty.
+func compared(row *table.Table, of []level, observations []bench.Observation, apart bool) (
+	out []entry) {
+	// compare adds an entry that is of all levels.
+	compare := func(e entry) {
+		if apart {
+			e = entry{names: e.names, fields: make([]any, len(e.fields))}
+		}
+		out = append(out, e)
+	}
 	for _, o := range observations {
 		var means []float64 // by level; NaN where no chain has one
 		for i, l := range of {
@@ -384,7 +418,7 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 		alike := entry{"alike", 0, "–", "alike", []any{nil}}
 		if len(of) == 2 {
 			difference := means[1] - means[0]
-			out = append(out, entry{"Δ", 0, signed(difference, 3), "difference", []any{difference}})
+			compare(entry{"Δ", 0, signed(difference, 3), "difference", []any{difference}})
 			// The scatter of a distance is known of right chains alone.
 			a, decidedA := bench.Right(of[0].Rows()...)
 			b, decidedB := bench.Right(of[1].Rows()...)
@@ -397,7 +431,7 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 		}
 		text := fmt.Sprintf("%s (%s–%s)",
 			decimals(self.mean, 3), decimals(self.low, 3), decimals(self.high, 3))
-		out = append(out, entry{"self-distance (5–95 %)", 1, text,
+		compare(entry{"self-distance (5–95 %)", 1, text,
 			"self_distance,self_distance_p05,self_distance_p95",
 			[]any{self.mean, self.low, self.high}})
 		// People see the word "diverged" in place of a distance; programs get counts.
@@ -405,7 +439,7 @@ func compared(row *table.Table, of []level, observations []bench.Observation) (o
 			out = append(out, entry{names: "diverged_" + l.name, fields: []any{lost(l.Table)}})
 		}
 		if len(of) == 2 {
-			out = append(out, alike)
+			compare(alike)
 		}
 	}
 	return out
