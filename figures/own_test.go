@@ -126,8 +126,9 @@ func TestCaptionsSayHowManyBatchesThereAre(t *testing.T) {
 	full := cell("mt3", 0, bench.Full, 0.1)
 	full.Scheme = "full"
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(full, cell("mt3", 0, 8, 0.1), cell("mt3", 0, 128, 0.1))})
-	for panels, want := range map[string]string{"scheme": "Mini-batches per epoch: 4 or 57.", "batch": "B: rows per mini-batch, K: mini-batches per epoch (reshuffle)."} {
-		p.Figure = &bench.FigureSpec{Panels: []string{panels}}
+	for panels, want := range map[string]string{"scheme": "Mini-batches per epoch: 4 or 57.",
+		"data": "Mini-batches per epoch: 4 or 57 (reshuffle).", "batch": "B: rows per mini-batch, K: mini-batches per epoch (reshuffle)."} {
+		p.Figure = &bench.FigureSpec{Panels: []string{panels}, Lines: []string{"integrator"}}
 		if c := figureOf(t, p, stored(p.Cells, tenth)).Caption; !strings.Contains(c, want) {
 			t.Errorf("panels by %s: caption %q, want %q", panels, c, want)
 		}

@@ -364,23 +364,22 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	if text := strings.Join(distinct.Of(cells.Rows(), state), " or "); text != "" {
 		note("%s.", text)
 	}
+	axes := slices.Concat(s.ofRows, s.ofColumns, s.ofLines, []bench.Setting{s.ofX})
 	// B and K are the letters of panels' titles, or of lines' names.
 	lettered := func(s bench.Setting) bool { return s.Name == "batch" || s.Name == "K" }
 	mini := cells.Filter(func(r table.Row) bool { return r.Number("K") > 1 })
-	switch {
-	case !slices.ContainsFunc(slices.Concat(s.ofRows, s.ofColumns, s.ofLines, s.stated,
-		[]bench.Setting{s.ofX}), lettered):
-		// Nothing else tells how many batches there are.
-		numbers := distinct.Of(mini.Sort("K").Rows(), setting("K").Plain)
-		if len(numbers) > 0 {
-			note("Mini-batches per epoch: %s.", strings.Join(numbers, " or "))
+	schemes := strings.Join(distinct.Of(mini.Values("scheme"), table.Value.Text), ", ")
+	if schemes != "" {
+		schemes = " (" + schemes + ")"
+	}
+	switch numbers := distinct.Of(mini.Sort("K").Rows(), setting("K").Plain); {
+	case slices.ContainsFunc(append(axes, s.stated...), lettered):
+		note("B: rows per mini-batch, K: mini-batches per epoch%s.", schemes)
+	case len(numbers) > 0: // Nothing else tells how many batches there are.
+		if slices.Contains(distinct.Of(axes, nameOf), "scheme") {
+			schemes = ""
 		}
-	default:
-		text := "B: rows per mini-batch, K: mini-batches per epoch"
-		if schemes := mini.Values("scheme"); len(schemes) > 0 {
-			text += " (" + strings.Join(distinct.Of(schemes, table.Value.Text), ", ") + ")"
-		}
-		note("%s.", text)
+		note("Mini-batches per epoch: %s%s.", strings.Join(numbers, " or "), schemes)
 	}
 	if len(s.floors) > 0 {
 		note("Distance: Kolmogorov distance of a chain's predictions to those of %s, mean over "+
