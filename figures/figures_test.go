@@ -294,7 +294,7 @@ func TestScoresOfAUsersStudyDoNotStateTheStepsOfThePaper(t *testing.T) {
 	p := plan(t, "quick", "classification")
 	for origin, want := range map[string]bool{"": true, "a user's file": false} {
 		p.Origin = origin
-		if notes := strings.Join(made(t, p, invent(p, nil)).Tables[0].Notes, " "); strings.Contains(notes, "Full batch. η: the largest of 0.005") != want {
+		if notes := strings.Join(made(t, p, invent(p, nil)).Tables[0].Notes, " "); strings.Contains(notes, "Full batch. η: of 0.005, 0.002 and 0.001") != want {
 			t.Errorf("origin %q: notes %q", origin, notes)
 		}
 	}
