@@ -536,7 +536,8 @@ func drawScores(d *drawing) error {
 	}
 	methods := "SHMC: leapfrog; SGHMC: adaptive (the reference). Full batch."
 	if d.plan.BuiltIn() { // a user's study has other steps
-		methods += " η: of 0.005, 0.002 and 0.001 the largest at which an earlier run stayed finite."
+		methods += " η: of 0.005, 0.002 and 0.001 the largest at which an earlier run " +
+			"stayed finite."
 	}
 	d.table(d.plan.ID, rows, methods,
 		"±: standard deviation over splits. Δ/sd: difference from the paper in units of "+
