@@ -123,8 +123,8 @@ func Later(study string) []Claim {
 	return slices.DeleteFunc(readClaims(laterText), other)
 }
 
-// readClaims returns the claims of a file, with their programs. The tests of claims may
-// name the file's phrases, as ${exact}: sentences that several tests share.
+// readClaims returns the claims of a file, with their programs. Tests and notes may name the
+// file's phrases, as ${exact}: sentences that several of them share.
 func readClaims(text string) []Claim {
 	var file struct {
 		Paper  string // of the claims by "paper"
@@ -132,8 +132,18 @@ func readClaims(text string) []Claim {
 		Claim  []Claim
 	}
 	mustParse(text, &file)
+	phrase := func(name string) string {
+		text, ok := file.Phrase[name]
+		if !ok {
+			panic("paper: no phrase " + name) // tests read it
+		}
+		return text
+	}
 	for i, c := range file.Claim {
-		c.Test = os.Expand(c.Test, func(phrase string) string { return file.Phrase[phrase] })
+		c.Test = os.Expand(c.Test, phrase)
+		for verdict, note := range c.Notes {
+			c.Notes[verdict] = os.Expand(note, phrase)
+		}
 		c.program = programs[c.ID]
 		if c.By == "paper" {
 			c.Paper = file.Paper

@@ -3,8 +3,8 @@ package paper
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -570,18 +570,11 @@ func TestIDsAreUniqueAndTextsComplete(t *testing.T) {
 			t.Errorf("%s: paper %q, quote %q: want those of a claim by %s", c.ID, c.Paper, c.Quote, c.By)
 		}
 	}
-	var file struct {
-		Paper  string
-		Phrase map[string]string
-		Claim  []Claim
-	}
-	mustParse(claimsText, &file)
-	for _, c := range file.Claim {
-		os.Expand(c.Test, func(name string) string {
-			if file.Phrase[name] == "" {
-				t.Errorf("%s: no phrase is called %q", c.ID, name)
+	for _, c := range append(Claims(), readClaims(laterText)...) {
+		for _, text := range append(slices.Collect(maps.Values(c.Notes)), c.Statement, c.Where, c.Quote, c.Test, c.Undecided) {
+			if strings.Contains(text, "${") {
+				t.Errorf("%s prints the name of a phrase: %s", c.ID, text)
 			}
-			return ""
-		})
+		}
 	}
 }
