@@ -109,6 +109,7 @@ redraw: build ## draw the committed results again under out/committed (OUT=…) 
 publish: build ## make docs/results of what out/ (OUT=…) holds of that run: a store without draws, and what is drawn from it but what the page shows as well
 	rm -rf bin/published
 	$(BIN) store merge --published --out bin/published '$(OUT)'
+	mv bin/published/store/records/*.jsonl bin/published/store/records/results.jsonl # a name without a time: equal results, equal archives
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf bin/store.tar -C bin/published store
 	$(BIN) reproduce --figures-only $(PUBLISHED) --out bin/published
 	rm -f $(RESULTS)/*.csv $(RESULTS)/*.txt $(RESULTS)/*.png $(RESULTS)/claims.*
