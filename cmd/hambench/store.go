@@ -159,11 +159,13 @@ func (f *selection) mergeStores(from []string, published bool) error {
 	if err := f.openStore(store.Open, sweep.Here()); err != nil {
 		return err
 	}
-	merge := f.Store.Merge
+	var m store.Merged
+	var err error
 	if published {
-		merge = f.mergePublished
+		m, err = f.mergePublished(sources)
+	} else {
+		m, err = f.Store.Merge(store.Shared, sources...)
 	}
-	m, err := merge(store.Shared, sources...)
 	for _, t := range m.Corruptions {
 		fmt.Fprintf(f.stdout, "not merged: %v\n", t)
 	}
@@ -186,16 +188,14 @@ func above(dir string) string {
 	return ", such as " + filepath.Join(dir, "..")
 }
 
-// mergePublished adds of those records what figures, tables and claims need: the manifests,
-// but for the added ones that others make superfluous (bench.Contained), and the results and
-// exact errors that they list.
+// mergePublished adds what figures, tables and claims need: the manifests, but for the added
+// ones that others make superfluous (bench.Contained), and the results and exact errors that
+// they list.
 // All removals are tried; their failures are returned together.
-func (f *selection) mergePublished(those func(store.Kind, string) bool, sources ...*store.Store) (
-	store.Merged, error) {
+func (f *selection) mergePublished(sources []*store.Store) (store.Merged, error) {
 	own := f.Store.Keys(store.Run)
-	runs, err := f.Store.Merge(func(kind store.Kind, key string) bool {
-		return kind == store.Run && those(kind, key)
-	}, sources...)
+	runs, err := f.Store.Merge(func(kind store.Kind, _ string) bool { return kind == store.Run },
+		sources...)
 	plans, failed := bench.Plans(f.Store, "")
 	if err = errors.Join(err, failed); err != nil {
 		return runs, err
@@ -211,7 +211,7 @@ func (f *selection) mergePublished(those func(store.Kind, string) bool, sources 
 	}
 	listed := bench.Jobs(plans)
 	m, err := f.Store.Merge(func(kind store.Kind, key string) bool {
-		return (kind == store.Result || kind == store.Exact) && listed[key] && those(kind, key)
+		return store.Published(kind, key) && listed[key]
 	}, sources...)
 	m.Added[store.Run], m.Older = runs.Added[store.Run], runs.Older
 	return m, err
