@@ -216,12 +216,13 @@ func TestREADMESaysWhatTheTwoLawsShow(t *testing.T) {
 	for _, of := range []struct{ file, found, says string }{
 		{"claims.md", `leapfrog-competes\].*accuracy: (\S+) times the excess, in \[(\S+), (\S+)\]`, "%s times their excess, in [%s, %s]"},
 		{"population-claims.txt", `found: (\S+), in \[(\S+), (\S+)\], \d+ data sets`, "On twenty data sets, at steps up to the largest stable one, it is refuted, narrowly: %s, in [%s, %s]."},
+		{"friction-claims.txt", `found: (\S+), in \[(\S+), (\S+)\], \d+ data sets`, "confirmed, narrowly, by those clearly above the floor: the sum is %s, in [%s, %s], where up to 0.2 passes."},
 	} {
 		m := regexp.MustCompile(of.found).FindStringSubmatch(read(t, "../../docs/results/"+of.file))
 		if m == nil {
 			t.Fatalf("%s has no %s", of.file, of.found)
 		}
-		if want := fmt.Sprintf(of.says, m[1], m[2], m[3]); !strings.Contains(text, want) {
+		if want := strings.ReplaceAll(fmt.Sprintf(of.says, m[1], m[2], m[3]), "[-", "[−"); !strings.Contains(text, want) {
 			t.Errorf("README does not say %q", want)
 		}
 	}
