@@ -2,6 +2,7 @@ package certify
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os/exec"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"hambench/integrators"
+	"hambench/integrators/estimators"
+	"hambench/usage"
 )
 
 // theirs starts the sampler of testdata/sampler.py.
@@ -114,6 +117,16 @@ func compareErrors(t *testing.T, theirs, ours Row) {
 				t.Errorf("%s %s %s at h = %v: error %.15g, ours %.15g", theirs.Problem, theirs.Scheme, o.Name, theirs.Steps[j], float64(o.Errors[j]), float64(own.Errors[j]))
 			}
 		}
+	}
+}
+
+// A sampler in another process makes its own use of the forces: an estimator is refused, not handed
+// to it.
+func TestAnExternalSamplerTakesNoEstimator(t *testing.T) {
+	_, err := Run(t.Context(), Options{Problem: gaussianBuiltin(), Inner: 1, Estimator: estimators.Builtin()[1],
+		Integrators: []integrators.Integrator{theirs(t, "leapfrog:2").Integrator()}})
+	if bad := new(usage.Error); !errors.As(err, &bad) || !strings.Contains(err.Error(), "want plain") {
+		t.Errorf("with an estimator: %v", err)
 	}
 }
 

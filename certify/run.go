@@ -133,10 +133,14 @@ func (o *Options) complete() (markov.Engine, error) {
 			return nil, err
 		}
 	}
+	// A period has at least the kernels of an outer step: N_l or, under an estimator that begins
+	// anew, its own period. Every law is advanced through all of them.
 	if steps := max(o.Inner, by.Period(k)); steps > markov.MaxWordSteps {
 		return nil, usage.Errorf("a period of %d steps: want at most %d", steps,
 			markov.MaxWordSteps)
 	}
+	// One step is judged with all of the data, which estimators leave as it is; and the bases of
+	// scalar problems have no room for an estimator's variables.
 	if by.Name() != "" && (o.OneStep || o.Problem.Kind == Scalar && by.Variables(k) > 0) {
 		return nil, usage.Errorf("estimator %q, with variables of its own or for one step: want "+
 			"the stationary law of a problem of kind gaussian", by.Name())
@@ -154,6 +158,8 @@ func (o *Options) complete() (markov.Engine, error) {
 		return nil, usage.Errorf("step %v: want less than %.3g, which is %.0g times the shortest "+
 			"time of problem %q", h, longest/p.Fast, longest, o.Problem.Name)
 	}
+	// Whether an integrator takes N_l > 1 inner steps is what its New checks, and not refuse: so
+	// of integrators that were not named it is asked here.
 	if len(o.Integrators) == 0 {
 		o.Integrators = slices.DeleteFunc(All(o.Problem), func(m integrators.Integrator) bool {
 			return o.Inner != 1 && !m.InnerSteps || o.refuse(m) != nil
@@ -171,6 +177,11 @@ func (o *Options) complete() (markov.Engine, error) {
 		if err != nil {
 			return nil, err
 		}
+		if probe.Remote(in.Kernel) && !by.Plain() {
+			return nil, usage.Errorf("integrator %q, in another process, with estimator %q: want "+
+				"plain, since the sampler makes its own use of the forces", m.Name, by.Name())
+		}
+		// Costs and claims go by Options.Inner: it must be the number that the kernel takes.
 		if n := probe.BatchesTaken(in.Kernel); n > 1 && n != o.Inner {
 			return nil, usage.Errorf("integrator %q takes %d batches a step, and N_l = %d is "+
 				"asked for: want N_l = %d", m.Name, n, o.Inner, n)
@@ -246,6 +257,7 @@ func (o *Options) maps() float64 {
 	most := k
 	for _, m := range o.Integrators {
 		if in, err := o.integrator(m, o.Steps[0]); err == nil {
+			// A map for each list of batches that a kernel takes, and for each step that it mixes.
 			mixed, _ := probe.Mixture(in.Kernel)
 			lists := math.Pow(k, float64(probe.BatchesTaken(in.Kernel)))
 			most = max(most, float64(len(mixed))*lists)

@@ -84,6 +84,8 @@ func (d *drawing) places() (out *table.Table, measured bool) {
 	})
 	out, measured = newPlaces(), true
 	for _, g := range rows.GroupBy("record", "dataset", "problem", "K", "friction", "h") {
+		// It is 0 if no chain here had independent batches. There is no ratio then, nor of chains
+		// where it is not above paper.ClearExcess.
 		independent := g.Where("scheme", "replacement").Mean(excess)
 		for _, s := range g.GroupBy("scheme") {
 			r, above := s.Rows()[0], s.Mean(excess)
@@ -170,6 +172,7 @@ func drawRegimes(d *drawing) error {
 		name := v.Text()
 		f.legend = append(f.legend, legendEntry{Name: name, Label: name, Style: styles[name]})
 	}
+	// Dashes tell numbers of batches apart, of exact places alone (row).
 	if ks := exactBatches(shown); len(ks) > 1 {
 		for i, k := range ks {
 			f.legend = append(f.legend, legendEntry{Label: fmt.Sprintf("exact, K = %v", k),
@@ -178,6 +181,7 @@ func drawRegimes(d *drawing) error {
 	}
 	f.legend = append(f.legend, legendEntry{Label: "theory of equal curvatures",
 		Style: dotted(1)})
+	// The file has places of all schemes, independent batches among them.
 	for _, p := range all.Rows() {
 		row := []any{"place"}
 		for _, c := range placeColumns {
@@ -301,6 +305,8 @@ func epochLine(y axis) curve {
 func regimeMap(f *Figure, shown *table.Table, x, y axis) (row []*panel) {
 	bounds, words := regimeBounds(x, y)
 	lines := append([]curve{epochLine(y)}, bounds...)
+	// Rows have the fields of placeColumns behind their kind: lines their name and coordinates
+	// alone, regions the regime as well.
 	for _, l := range lines {
 		for i := range l.X {
 			f.Data.add("line", l.Name, nil, nil, nil, nil, l.X[i], l.Y[i], nil, nil, nil, nil, nil)
@@ -312,6 +318,8 @@ func regimeMap(f *Figure, shown *table.Table, x, y axis) (row []*panel) {
 	for _, side := range sides(shown) {
 		p := &panel{Title: sideTitles[side.Get("kind").Text()], X: x, Y: y,
 			Series: slices.Clone(lines), Words: words}
+		// A place without a ratio, where independent batches have no clear error, is not on the
+		// map.
 		ratios := medians(side.Table, "ratio")
 		for j, class := range ratioClasses {
 			s := curve{Name: class.label, Style: class.style}
@@ -382,8 +390,10 @@ func regimeBounds(x, y axis) (bounds []curve, words []word) {
 	// Below C/ω = Kηω the law of orders is less than what is left of the heat. At the lower edge
 	// friction decides nothing, so that the bound of orders is that of Kηω alone.
 	corner := orders.X[0]
+	// The diagonal enters the map at the left edge, or at the lower one where it meets that first.
+	enters := max(x.Low, y.Low)
 	rest := curve{Name: "orders | rest of the heat", Style: look,
-		X: []float64{x.Low, corner}, Y: []float64{x.Low, corner}}
+		X: []float64{enters, corner}, Y: []float64{enters, corner}}
 	// "orders" was placed at the lower edge, which is below the bound just added: the region there
 	// is named "rest of the heat", and "orders" moves to the left edge.
 	words = append(words, word{words[0].X, y.at(0.05), "rest of the heat"})

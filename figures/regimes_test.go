@@ -333,3 +333,14 @@ func TestRegimeLinesHaveMarkersOfTheirOwn(t *testing.T) {
 		}
 	}
 }
+
+// The bound by which the rest of the heat begins is where C/ω = Kηω, also on a map whose lower edge
+// cuts it off.
+func TestTheRestOfTheHeatBeginsOnTheDiagonal(t *testing.T) {
+	x, y := axis{Log: true, Low: 1e-3, High: 10}, axis{Log: true, Low: 0.02, High: 10}
+	bounds, _ := regimeBounds(x, y)
+	rest := bounds[len(bounds)-1]
+	if !slices.Equal(rest.X, rest.Y) || slices.Min(rest.Y) != y.Low {
+		t.Errorf("the bound goes through %v, %v: want the diagonal from %v on", rest.X, rest.Y, y.Low)
+	}
+}

@@ -45,7 +45,7 @@ type midpoint struct {
 	number        [1]float64 // the normal that makes u
 	g, predicted  []float64
 	first, second looseFlow
-	force         Coef // b
+	force         Coef // −b
 }
 
 // midpointAt is the step with a uniform number.
@@ -54,6 +54,8 @@ type midpointAt struct {
 	u float64
 }
 
+// newMidpoint makes the kick a part of the second flow, before its drift. The flows share the
+// vector of their last normal, since one has ended when the other begins.
 func newMidpoint(dim int, p Params) *midpoint {
 	v := vectors(3, dim)
 	s := &midpoint{p: p, g: v[0], predicted: v[1], force: p.Drift(1),
@@ -72,10 +74,12 @@ func (s *midpoint) Step(z *State, f Force, n Noise) {
 	s.at.Step(z, f, n)
 }
 
+// Step takes ∇U(θ₀) before the first flow moves the position, and predicts from where that ends.
 func (m midpointAt) Step(z *State, f Force, n Noise) {
 	s, C, t := m.midpoint, m.p.Friction, m.u*m.p.Step
 	s.first.set(s.p, t)
 	s.second.set(s.p, s.p.Step-t)
+	// b is forced(x) m t² with x = CM⁻¹t, and stands with a minus sign in the step.
 	s.p.set(&s.force, func(m float64) float64 { return -forced(C*m*t) * m * t * t })
 	f.Gradient(s.g, z.Theta)
 	s.first.run(z, n)

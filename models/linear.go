@@ -296,8 +296,8 @@ func (t *linear) derive(dst, x []float64, rows Rows, residual bool) {
 		t.programs[n].product.Run(t.frame)
 	}
 	r := t.frame[slotResidual][:n]
-	// Rows of a gathered list, which lie behind those of the data, have weights.
 	floats.Scale(rows.Scale/t.variance, r)
+	// Rows of a gathered list, which lie behind those of the data, have weights.
 	if first := rows.Lo - t.Rows(); first >= 0 {
 		floats.Mul(r, t.weights[first:first+n])
 	}

@@ -21,17 +21,23 @@ func caseName(g table.Group) string {
 
 // critical returns the step at which the local slope of the error first passes
 // passing from above, on the way to small steps, after it was below flat, and the
-// slope nearest to 1 until there; NaN if it never does.
+// slope nearest to 1 until there; NaN if it never does. Both are NaN if an error is not resolved,
+// or the chain is unstable: then no local slope is known there.
 func critical(of table.Group) (step, slope float64) {
 	const flat, passing = 1.3, 1.5
 	var h, errors []float64
 	for _, r := range of.Rows() {
-		h, errors = append(h, r.Number("h")), append(errors, resolved(r))
+		e := resolved(r)
+		if !(e > 0) || math.IsInf(e, 1) {
+			return math.NaN(), math.NaN()
+		}
+		h, errors = append(h, r.Number("h")), append(errors, e)
 	}
 	// Steps fall; the local slope between two of them is that of the logarithms.
 	slope, before := inf, math.NaN()
 	for i := 1; i < len(h); i++ {
 		now := math.Log(errors[i-1]/errors[i]) / math.Log(h[i-1]/h[i])
+		// An earlier interval has set slope, so that i is 2 or more here.
 		if now >= passing && slope < flat {
 			// Interpolated in log h between the middles of the last two intervals, √(h[i-2]h[i-1])
 			// and √(h[i-1]h[i]), by the slopes there. Their ratio is √(h[i]/h[i-2]).
@@ -46,6 +52,11 @@ func critical(of table.Group) (step, slope float64) {
 	return math.NaN(), slope
 }
 
+// unresolvedLaw is the finding where the local slopes of a law are not all known.
+func unresolvedLaw(g table.Group) Finding {
+	return undecided("not all errors are resolved: " + caseName(g))
+}
+
 // transition takes the order at small steps from its case, and the slopes above the
 // critical step from the errors themselves: the one nearest to 1 counts. A law without a
 // critical step refutes.
@@ -54,6 +65,9 @@ func transition(of []*evaluation) Finding {
 	laws := of[0].selected.GroupBy(law...)
 	for _, g := range laws {
 		step, slope := critical(g)
+		if math.IsNaN(slope) {
+			return unresolvedLaw(g)
+		}
 		name := fmt.Sprintf("slope above the critical step %.3g, %s", step, caseName(g))
 		f.add(name, slope, "%.2f")
 		if !(math.Abs(slope-1) <= orderTolerance) || math.IsNaN(step) {
@@ -77,7 +91,10 @@ func criticalSteps(of []*evaluation) Finding {
 	for _, problem := range of[0].selected.GroupBy("problem") {
 		var x, y []float64
 		for _, g := range problem.GroupBy(law...) {
-			step, _ := critical(g)
+			step, slope := critical(g)
+			if math.IsNaN(slope) {
+				return unresolvedLaw(g)
+			}
 			f.add("critical step, "+caseName(g), step, "%.4f")
 			m := g.Get("period")
 			if last, ok := least[m]; ok && !(step < last) {

@@ -297,6 +297,7 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 			}
 		}
 	}
+	unresolvedSteps := func(l *laterTruth) { l.large = func(float64, float64) float64 { return 0 } }
 	bias := func(integrator, scheme string, ratio float64) func(*laterTruth) {
 		return func(l *laterTruth) {
 			l.bias = func(i, s string) float64 { return 1 + (ratio-1)*when(i == integrator && s == scheme, 1) }
@@ -346,6 +347,8 @@ func TestClaimsOfLaterPapers(t *testing.T) {
 		{"svrg-ubu-transition", orders("ubu", "symmetric", 1), Refuted},
 		{"svrg-ubu-transition", func(l *laterTruth) { l.large = func(h, c float64) float64 { return h * h / (c * c) } }, Refuted},
 		{"svrg-ubu-transition", func(l *laterTruth) { l.known = func(estimator, _ string) bool { return estimator == "" } }, NotDecided},
+		{"svrg-ubu-transition", unresolvedSteps, NotDecided},
+		{"svrg-ubu-critical", unresolvedSteps, NotDecided},
 		{"svrg-ubu-critical", func(l *laterTruth) {
 			l.critical = func(m, curvature int) float64 { return 0.3 / math.Sqrt(float64(m)) / float64(curvature) }
 		}, Refuted},

@@ -34,6 +34,8 @@ func (e *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	if e.tail == nil {
 		return p, err
 	}
+	// The chain far out takes the gradients of the batches: what cv adds to them does not depend on
+	// θ, and so does not count in what is stable.
 	tail, err := e.tail.Prepare(in)
 	if err != nil {
 		return nil, err
@@ -418,7 +420,7 @@ func (e *Engine) point(rungs []*outcome, least, times float64) markov.Point {
 	return p
 }
 
-// Solve returns the observables' errors in this basis, or the spectral radius
+// solve returns the observables' errors in this basis, or the spectral radius
 // of a period that has no stationary law in it.
 func (r *rung) solve(ctx context.Context, m minibatch.Scheme, everyStep bool) (*outcome, error) {
 	cycle, err := markov.NewPeriod(ctx, r.Evolution, m)

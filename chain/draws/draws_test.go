@@ -254,6 +254,12 @@ func TestZarrIsReadByItsSpecification(t *testing.T) {
 		}
 	}
 	h := header
+	h.Attributes = map[string]any{"gradients": -1} // an integrator may have a setting of this name
+	_, folder = written(t, "zarr", h)
+	if side, err := Read(t.Context(), []string{folder}, nil); err != nil || side.Gradients < 0 {
+		t.Errorf("the draws cost %v gradients (%v): want what the chains counted", side.Gradients, err)
+	}
+	h = header
 	h.Outputs = chunkNumbers/3 - 1 // a chunk holds three draws of the seven; they are no whole rows
 	_, folder = written(t, "zarr", h)
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 6 { // three groups, three files

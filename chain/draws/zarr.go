@@ -202,6 +202,8 @@ func newZarr(to *output, h Header) (form, error) {
 		if v.of == nil {
 			err = constant(v.path(), "<f8", dims, v.data[0])
 		} else {
+			// A chunk has whole draws of one chain: chunk (c, k, 0, …) begins with draw k·block of
+			// chain c.
 			dims = append([]dimension{{"chain", h.Chains, counting(h.Chains)},
 				{"draw", h.Draws, counting(h.Draws)}}, dims...)
 			chunks := []int{1, z.block(v)}
@@ -210,6 +212,8 @@ func newZarr(to *output, h Header) (form, error) {
 			}
 			describe(v.path(), "<f8", dims, chunks)
 		}
+		// Coordinates are numbers, <i8, unless they are names. Two arrays of a group may share a
+		// dimension, such as chain: its coordinate is then written twice, with the same bytes.
 		for _, d := range dims {
 			kind, data := "<i8", d.coordinate
 			if names, ok := data.([]string); ok {
@@ -229,9 +233,12 @@ func newZarr(to *output, h Header) (form, error) {
 // saveMetadata writes it, in files of their own and repeated in one (.zmetadata) so that a
 // reader need not open all of them. The attributes state what the draws cost.
 func (z *zarr) saveMetadata() error {
-	attributes := map[string]any{"gradients": z.gradients}
+	attributes := make(map[string]any)
 	maps.Copy(attributes, z.Attributes)
+	// Last: a setting of an integrator may have this name, too.
+	attributes["gradients"] = z.gradients
 	z.files[".zattrs"], z.files["posterior/.zattrs"] = attributes, attributes
+	// The copy is made before .zmetadata is one of the files: it does not list itself.
 	z.files[".zmetadata"] = map[string]any{
 		"zarr_consolidated_format": 1, "metadata": maps.Clone(z.files),
 	}
@@ -263,6 +270,7 @@ func fixedWidth(names []string) (kind string, data []rune) {
 		width = max(width, len([]rune(name)))
 	}
 	for _, name := range names {
+		// Shorter names end in zero code points, as in NumPy's own arrays.
 		padded := make([]rune, width)
 		copy(padded, []rune(name))
 		data = append(data, padded...)
@@ -293,6 +301,7 @@ func (z *zarr) write(d Draw) error {
 		// The last chunk of a chain is as long as the others: readers cut it by the shape.
 		held = append(held, make([]float64, full-len(held))...)
 		v.data[d.Chain] = held[:0] // its memory serves the next chunk
+		// A chunk is as long as a draw along the draw's own dimensions: its place there is 0.
 		place := append([]int{d.Chain, d.Index / block}, make([]int, len(v.dims))...)
 		if err := z.chunk(v.path(), held, place); err != nil {
 			return err
