@@ -402,6 +402,7 @@ func (c *DataClaim) UnmarshalJSON(b []byte) error {
 	for _, where := range []map[string][]any{c.Where, c.Over} {
 		for column, values := range where {
 			for i, v := range values {
+				// As readRows makes them: float64, but int64 for a seed that float64 cannot hold.
 				text, isNumber := v.(json.Number)
 				if !isNumber {
 					continue

@@ -216,6 +216,8 @@ func namesOf(object []byte) (names []string, err error) {
 func (f *File) problems(name string) (found []exactProblem, err error) {
 	if strings.HasSuffix(name, ".json") {
 		// A file holds an object: problems by their names.
+		// texts has each problem as the file writes it, of which keys are made; names has the
+		// order, which a map loses.
 		var texts map[string]json.RawMessage
 		var names []string
 		path := f.beside(name)
@@ -238,6 +240,7 @@ func (f *File) problems(name string) (found []exactProblem, err error) {
 		}
 		return found, nil
 	}
+	// "all" is the built-in problems; a name may also be that of one which stands for itself alone.
 	some := certify.Builtin()
 	if name != "all" {
 		p, err := usage.Lookup("problem", name, certify.Named(),

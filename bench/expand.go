@@ -141,6 +141,7 @@ func (f *File) checkReference(s Study, l layer) error {
 			return nil
 		}
 	}
+	// A profile that cannot be expanded might have a use for the table: nothing is refused then.
 	for _, name := range append([]string{""}, f.profiles...) {
 		s, other, err := f.expand(Profile{Name: name}, nil)
 		if err != nil || len(s.References) > 0 && slices.ContainsFunc(other.reference,
@@ -181,6 +182,8 @@ func (f *File) Takes(p Profile) error {
 	case p.Samples > 0 && (p.Name == "" || !says(f.layers[p.Name].settings, "samples")):
 		return usage.Errorf("--samples %d: the profile of %s has no samples of its own that this "+
 			"could replace", p.Samples, f.Path)
+	// A block that has no samples of its own has taken the profile's entry over, with its place,
+	// which tells whose value a block has.
 	case p.Samples > 0 && !slices.ContainsFunc(l.grids, func(g settings) bool {
 		return g["samples"].place == f.layers[p.Name].settings["samples"].place
 	}):

@@ -256,6 +256,7 @@ func checkID(id string) error {
 		return fmt.Errorf("has %d characters: want at most %d: files are named by it", len(id),
 			longestID)
 	}
+	// A study x-table would draw x-table.csv, where a study x has its own table.
 	for _, suffix := range fileSuffixes {
 		if of, found := strings.CutSuffix(id, suffix); found {
 			return fmt.Errorf("is %q: want another end: files of a study %q would have its names",
@@ -278,6 +279,7 @@ func (f *File) readBase(at place, name string, within []string) *File {
 		at.fail(err)
 		return nil
 	}
+	// It has the data sets of the base besides the registry's; readData adds this file's own.
 	f.Data = base.Data
 	return base
 }

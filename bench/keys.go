@@ -176,6 +176,8 @@ func (k *Keys) StableSteps(ctx context.Context, cells []Cell, workers int,
 // stableOn estimates the largest stable steps of cells of one target.
 func (k *Keys) stableOn(ctx context.Context, cells []Cell, found func(Cell, float64)) error {
 	c := cells[0]
+	// The cells agree in data set, split, model, precision and More (StableSteps), and so in the
+	// target, temperature included: the first one's serves all.
 	t, err := k.Source.Target(ctx, c.Dataset, c.Split, c.Model,
 		models.Options{Precision: c.Precision})
 	if err != nil {

@@ -110,6 +110,7 @@ func (k *Keys) resolve(ctx context.Context, p *Plan,
 		if e.Key, err = k.Exact(e.Exact); err != nil {
 			return err
 		}
+		// Of many jobs with one integrator the first makes the entry; so of data sets below.
 		if err := k.describeMethod(p, e.Exact.Integrator); err != nil {
 			return err
 		}

@@ -468,6 +468,7 @@ func exactRows(r certify.Row) (rows []map[string]any) {
 			share(ErrorRecord, values)
 		}
 	}
+	// Distances of laws and energy errors have one number for each step, if they were asked for.
 	for i := range r.Kolmogorov {
 		share(LawRecord, at(i, map[string]any{"observable": "theta", "kolmogorov": r.Kolmogorov[i],
 			"wasserstein": r.Wasserstein[i]}))

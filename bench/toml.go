@@ -99,10 +99,12 @@ func parseTOML(file string, text []byte) (section, error) {
 // They place errors, and order the keys of a table. Of a text that is no TOML it has those up to
 // the mistake.
 func linesOf(text []byte) map[string]int {
+	// count has how many tables of each array have begun, by the array's path.
 	lines, count := make(map[string]int), make(map[string]int)
 	note := func(path string, line int) { lines[path] = cmp.Or(lines[path], line) }
 	var p unstable.Parser
 	p.Reset(text)
+	// The path of the header that the next keys stand below, with the numbers of arrays in it.
 	table := ""
 	for p.NextExpression() {
 		e := p.Expression()
@@ -114,6 +116,7 @@ func linesOf(text []byte) map[string]int {
 			key := keys.Node()
 			line = p.Shape(key.Raw).Start.Line
 			path = joinKeys(path, string(key.Data))
+			// [[a]] begins the next table of the array: a itself has the line of the first.
 			if e.Kind == unstable.ArrayTable && keys.IsLast() {
 				note(path, line)
 				count[path]++

@@ -101,6 +101,8 @@ func (c *certification) answer(ctx context.Context, row *Row, points []markov.Po
 	if !o.Stability && o.Budgets == nil {
 		return nil
 	}
+	// The chains are those of asked, not of judged: answers are of the batches as they were given,
+	// never of amplified differences.
 	s := cost.NewSearch(ctx, c.scheme, o.Inner, c.pace(), func(h float64,
 		keep bool) (cost.Chain, error) {
 		found, err := c.asked.prepared(h, keep)
@@ -244,6 +246,8 @@ func (c *certification) averages(s *cost.Search, row *Row) error {
 	row.Cost = cost.Gradients(c.asked.method, c.scheme, o.estimation(), o.Inner,
 		o.Problem.Batches())
 	found := make([][]cost.Accuracy, len(o.Steps)) // nil where there is no law
+	// No quick answers here: a normal process stands in for the chain only where fourth moments are
+	// out of reach.
 	for i, h := range o.Steps {
 		var err error
 		if found[i], err = s.Accuracies(h, false); err != nil {

@@ -113,11 +113,13 @@ func (g *greeting) check() error {
 			len(g.Auxiliary), g.State, max(0, g.State-2))
 	}
 	for _, v := range g.Auxiliary {
+		// The law of a positive variable is looked for in its logarithm, from that of the start on.
 		if !(v.Deviation >= 0) || v.Positive && !(v.Start > 0) {
 			return bad("auxiliary variable %q: start %v, deviation %v: want a deviation that is "+
 				"not negative, and a start above 0 if it is positive", v.Name, v.Start, v.Deviation)
 		}
 	}
+	// An order that was left out has the value of defaultGreeting by now: a 0 was stated.
 	for _, claim := range []struct {
 		law   string
 		order float64
@@ -151,6 +153,7 @@ func (s *Sampler) Integrator() integrators.Integrator {
 	if m.PositionOnly {
 		m.Claims.ErgodicOrder = m.Claims.PositionOrder
 	}
+	// The answer says whether products are taken, not how many: one a batch is counted.
 	if g.Hessian {
 		m.Needs.HessianVectors = 1
 	}
@@ -315,6 +318,8 @@ func checkShape(states [][]child.Vector, points, vectors, dim int) error {
 func wire(f integrators.Force) (out []wireForce) {
 	for _, f := range probe.Forces(f) {
 		var w wireForce
+		// Forces of Gaussian problems and of trials are affine, and so are those of scalar problems
+		// without oscillations. Any other is the mean of one or more oscillators.
 		if affine, ok := f.(*integrators.Affine); ok {
 			w.Shift = affine.Shift
 			w.Precision = slices.Collect(slices.Chunk(affine.Precision, len(w.Shift)))

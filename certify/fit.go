@@ -159,6 +159,8 @@ func interpolate(nodes []node, q int) coefficient {
 			if i == j {
 				continue
 			}
+			// Times (h − h_i)/(h_j − h_i), from the highest power down: each needs the coefficient
+			// below as it was.
 			l = append(l, 0)
 			for power := len(l) - 1; power >= 0; power-- {
 				l[power] *= -other.h
@@ -375,10 +377,12 @@ func (f finding) below(h float64) float64 {
 // verdict judges a finding against a claim.
 func (f finding) verdict(claimed float64) Verdict {
 	switch {
+	// Orders and their bounds are NaN where they are not known, and NaN fails every comparison.
 	case f.order >= claimed:
 		return Confirmed
 	case f.atMost < claimed:
 		return Refuted
+	// The claim of an exact law, +Inf, is met here alone: no order reaches it.
 	case !f.seen && f.visible >= exactBeyond:
 		return Exact
 	case f.atLeast >= claimed, f.hidden(claimed):

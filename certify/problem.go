@@ -139,6 +139,7 @@ func checkSymmetric(p []float64, dim int) error {
 // has a law of its own, which its exact flow tends to.
 func (p *Problem) affine() (affine, definite bool) {
 	definite = true
+	// Of the two lists of batches that of the other kind is empty, and decides nothing.
 	if p.Kind == Crossing || !p.scalar.Affine() {
 		return false, false
 	}

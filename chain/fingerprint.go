@@ -55,6 +55,7 @@ func digest(whole bool, specs ...Spec) (string, error) {
 			return nil
 		}
 		z := s.start(nil, noise)
+		// The start counts, too: add returns no error.
 		_ = add(0, z)
 		unit := 1 // steps in which the plan counts
 		if whole {
@@ -86,6 +87,7 @@ func (t *quartic) Dim() int            { return 2 }
 func (t *quartic) Rows() int           { return quarticRows }
 func (t *quartic) Arrange(order []int) { t.order = append(t.order[:0], order...) }
 
+// Gradient stores θ_d³ + Scale Σ_i (θ_d − i/5)/2, over the numbers i of the rows as given.
 func (t *quartic) Gradient(g, theta []float64, rows models.Rows) {
 	for d, x := range theta {
 		g[d] = x * x * x

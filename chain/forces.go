@@ -178,12 +178,14 @@ type fusedBatch struct {
 	fused models.Fused
 }
 
+// Kick implements integrators.FusedForce: it takes one gradient.
 func (b fusedBatch) Kick(drift integrators.Coef, u *integrators.Update, n integrators.Noise,
 	ahead any) any {
 	b.counts.Gradients++
 	return b.fused.Kick(drift, u, n, ahead, b.rows)
 }
 
+// At implements integrators.FusedForce: it takes a gradient and, unless v is nil, a product.
 func (b fusedBatch) At(x []float64, xs []integrators.Term, v []float64, vs []integrators.Term) (
 	gradient, product integrators.Term) {
 	b.counts.Gradients++

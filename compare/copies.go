@@ -156,6 +156,9 @@ func repeated(side, other Side, what string) string {
 		return ""
 	}
 	byChance, of := other.again()
+	// The share of draws that repeat an earlier one by chance: it grows in proportion to their
+	// number, by which the other side's is scaled up, with one repeat more than was seen. Values
+	// on a grid repeat the more, the more draws there are for each of its places.
 	expected := max((byChance+1)/of*max(1, moves/of), moves/side.places())
 	if repeats > max(copiedShare, beyondChance*expected)*moves {
 		return fmt.Sprintf("%s: %.0f of %.0f draws have the values of an earlier one that is not "+

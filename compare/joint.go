@@ -406,6 +406,8 @@ func whitened(p pooled, z [][]float64, columns []Column, own, ref float64) [][]f
 		}
 	}
 	total := own + ref
+	// Row j is the scores of column j, each times the root of its draw's share of all weight: the
+	// matrix times its transpose is the weighted second moments.
 	data := mat.NewDense(n, len(p.x), nil)
 	for j, x := range z {
 		row := data.RawRowView(j)

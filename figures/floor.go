@@ -149,6 +149,7 @@ func (f floor) measured(x axis, styleOf func(i int) style) (out []curve) {
 func (s *sampled) floorEntries(cells *table.Table) (entries []legendEntry) {
 	var self bool
 	most := 0 // measured floors of a panel
+	// Any x axis will do for a count, an empty one too: floors differ in their levels.
 	for _, f := range s.floors {
 		self, most = self || isFinite(f.self.mean), max(most, len(f.measured(axis{}, s.style)))
 	}

@@ -528,6 +528,7 @@ func (s *sampled) runaways(cells *table.Table) (notes []string) {
 			continue
 		}
 		hollow = true
+		// A marker that is hollow by itself becomes a cross (style.hollow).
 		if _, open := s.style(at.line).Marker.shape(); open {
 			crossed = " (crosses where a line's own are)"
 		}
@@ -648,6 +649,7 @@ func (s *sampled) records() (out Records) {
 		if s.err != nil { // the band is no spread of chains
 			at.low, at.high = at.y, at.y
 		}
+		// Without results the share that diverged is 0/0: NaN, which a file leaves empty.
 		row = append(row, there.Len(), at.Len(), lost(there), at.mean, at.sd,
 			self.mean, self.low, self.high, at.y, at.low, at.high,
 			float64(lost(there))/float64(there.Len()), s.floors[p].of(at.line, at.x))

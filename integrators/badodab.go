@@ -42,6 +42,7 @@ func (b *bath) Step(z *State, _ Force, n Noise) {
 	zeta := z.Aux[0][0]
 	b.p.set(&b.u.P, func(m float64) float64 { return math.Exp(-zeta * m * b.h) })
 	b.p.set(&b.u.S, func(m float64) float64 {
+		// The variance as 2Ch(1 − e^{−x})/x, which is positive for either sign of ζ.
 		x := 2 * zeta * m * b.h
 		if x == 0 {
 			return math.Sqrt(2 * b.p.Friction * b.h)

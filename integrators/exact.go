@@ -97,6 +97,7 @@ func (s *exact) Step(z *State, f Force, n Noise) {
 	for i, mean := range flow.mean {
 		s.x[i] = z.Theta[i] - mean
 	}
+	// Either way z.Theta gets the deviation from the mean, which is added below.
 	if flow.vectors != nil {
 		s.stepModes(z, &flow)
 	} else {
@@ -128,6 +129,7 @@ func (s *exact) stepModes(z *State, a *affineFlow) {
 
 // stepDense moves the deviation s.x by the blocks of the flow.
 func (s *exact) stepDense(z *State, a *affineFlow) {
+	// r goes into both lines, so that the old one is kept; the old θ is in x.
 	copy(s.y, z.R)
 	clear(z.Theta)
 	clear(z.R)
@@ -155,6 +157,7 @@ func (s *exact) derive(a *Affine) (affineFlow, error) {
 		return affineFlow{}, errors.New("its precision is not positive definite")
 	}
 	mean := mat.NewVecDense(d, nil)
+	// An error where P is singular to working precision, too: its mean would be round-off.
 	if err := chol.SolveVecTo(mean, mat.NewVecDense(d, a.Shift)); err != nil {
 		return affineFlow{}, err
 	}

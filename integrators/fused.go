@@ -90,6 +90,7 @@ type follower interface {
 	step(z *State, f Force, n Noise, ahead any) any
 }
 
+// isZero reports whether a term is left out: one by coordinate never is, whatever its numbers.
 func isZero(c Coef) bool { return c.All == 0 && c.Each == nil }
 
 // adaptive is a leapfrog that learns from its gradients until it is frozen.

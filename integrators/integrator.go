@@ -219,6 +219,7 @@ func (in *Instance) Steps(z *State, next func() Force, n Noise, done int64, coun
 		left = in.Batches
 		if in.Refresh != nil {
 			in.Refresh.Step(z, nil, n)
+			// What a force has worked out ahead is of the state before the refreshment.
 			ahead = nil
 		}
 	}

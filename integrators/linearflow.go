@@ -55,6 +55,7 @@ func newLinearFlow(precision *mat.SymDense, invMass []float64, friction, h float
 		units[d+i] = min(h/units[i]*m, 1/math.Sqrt(precision.At(i, i)))
 	}
 	for i, m := range invMass {
+		// hA and the noise of the time h, in the units: those of r² are 1/m, hence the m in q.
 		for j := range d {
 			a.Set(i, d+j, -h*precision.At(i, j)*units[d+j]/units[i])
 		}
@@ -68,6 +69,7 @@ func newLinearFlow(precision *mat.SymDense, invMass []float64, friction, h float
 	}
 	defect, cov := taylorFlow(a, q, math.Ldexp(1, -halvings))
 	for range halvings {
+		// Σ before D: it needs the flow over the time that is doubled.
 		var moved, squared mat.Dense
 		flow := plusIdentity(defect)
 		moved.Product(flow, cov, flow.T())
@@ -99,6 +101,7 @@ func taylorFlow(a, q *mat.Dense, t float64) (defect, cov *mat.Dense) {
 	power, term := plusIdentity(defect), mat.DenseCopyOf(q)
 	term.Scale(t, term)
 	for i := range taylorTerms {
+		// Here power is (tA)ⁱ/i!, and term is t^{i+1}/(i+1)! D_i of the formulas of newLinearFlow.
 		cov.Add(cov, term)
 		var next, left mat.Dense
 		next.Mul(a, power)
@@ -114,12 +117,14 @@ func taylorFlow(a, q *mat.Dense, t float64) (defect, cov *mat.Dense) {
 // blocks turns the flow of (r, θ) in some units into that of (θ, r).
 func blocks(flow, cov *mat.Dense, units []float64) (linearFlow, error) {
 	var mean mat.Dense
+	// Rounding leaves cov not quite symmetric, and NewSymDense reads the upper half alone.
 	mean.Add(cov, cov.T())
 	mean.Scale(0.5, &mean)
 	var chol mat.Cholesky
 	if !chol.Factorize(mat.NewSymDense(len(units), mean.RawMatrix().Data)) {
 		return linearFlow{}, errors.New("the noise's covariance is not positive definite")
 	}
+	// r comes first, so that n_r is of ξ₁ alone, and n_θ of both.
 	var l mat.TriDense
 	chol.LTo(&l)
 	r, theta, d := 0, len(units)/2, len(units)/2
@@ -129,6 +134,7 @@ func blocks(flow, cov *mat.Dense, units []float64) (linearFlow, error) {
 		for row := i; row < i+d; row++ {
 			for col := j; col < j+d; col++ {
 				v := units[row] * a.At(row, col)
+				// A normal has no unit: only the left side of the noise's factor has one.
 				if !noise {
 					v /= units[col]
 				}

@@ -83,6 +83,7 @@ func (s *psgld) Step(z *State, f Force, n Noise) {
 	}
 	alpha, least := s.p.Values[psgldMemory], s.p.Values[psgldLeast]
 	for i, x := range g {
+		// v⁺ first: the step's own gradient is part of its preconditioner.
 		v[i] = alpha*v[i] + (1-alpha)*x*x
 		root := math.Sqrt(v[i])
 		at := (Coef{All: 1, Each: s.p.InvMass}).At(i) / (least + root)

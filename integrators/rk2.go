@@ -39,6 +39,7 @@ func newRK2(dim int, p Params) *rk2 {
 	}
 }
 
+// Step uses one ξ in both stages. θ⁺ comes before r⁺, since it needs the old r.
 func (s *rk2) Step(z *State, f Force, n Noise) {
 	n.Normal(s.w)
 	f.Gradient(s.g, z.Theta)

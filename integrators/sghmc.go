@@ -59,6 +59,7 @@ type sghmc struct {
 	observed int
 }
 
+// newSGHMC starts at V̂ = 0, where the noise is that of leapfrog, but a number per coordinate.
 func newSGHMC(dim int, p Params) *sghmc {
 	s := &sghmc{h: p.Step, C: p.Friction, v: make([]float64, dim), prev: make([]float64, dim)}
 	s.adaptive = adaptive{leapfrog: newLeapfrog(dim, p), observe: s.observe}
@@ -70,6 +71,7 @@ func newSGHMC(dim int, p Params) *sghmc {
 // observe takes a gradient into V̂.
 func (s *sghmc) observe(gradient, _ []float64) {
 	if s.observed > 0 {
+		// The mean over all differences so far, until there are varianceWindow of them.
 		weight := max(1/float64(s.observed), 1./varianceWindow)
 		for i, g := range gradient {
 			d := g - s.prev[i]

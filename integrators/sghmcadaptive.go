@@ -64,6 +64,8 @@ func newSGHMCAdaptive(dim int, p Params) *sghmcAdaptive {
 		s.v[i] = s.avg[i] * s.avg[i]
 		s.tau[i] = 1
 	}
+	// Even if it is the identity, the leapfrog is made with a mass: its coefficients then have a
+	// number for each coordinate, which observe changes in place.
 	p.InvMass = s.m
 	s.adaptive = adaptive{leapfrog: newLeapfrog(dim, p), observe: s.observe}
 	return s
@@ -77,6 +79,7 @@ func (s *sghmcAdaptive) observe(gradient, r []float64) {
 	for i, g := range gradient {
 		tau := max(s.tau[i], shortest)
 		rate := 1 / (tau + 1)
+		// τ comes first, since it is made of the old g and V̂.
 		s.tau[i] = tau + 1 - s.avg[i]*s.avg[i]*tau/s.v[i]
 		s.avg[i] += rate * (g - s.avg[i])
 		s.v[i] = max(leastSquare, s.v[i]+rate*(g*g-s.v[i]))
@@ -84,6 +87,7 @@ func (s *sghmcAdaptive) observe(gradient, r []float64) {
 		m := 1 / math.Sqrt(s.v[i])
 		r[i] *= math.Sqrt(s.m[i] / m)
 		s.m[i] = m
+		// The second half of the drift, update.D, has the same numbers in memory.
 		s.leapfrog.drift.Each[i] = s.h / 2 * m
 		s.leapfrog.update.P.Each[i] = 1 - s.h*s.C*m
 	}

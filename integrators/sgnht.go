@@ -37,6 +37,7 @@ func newSGNHT(dim int, p Params) *sgnht {
 	})}
 }
 
+// Step moves ζ last: friction is that of the old ζ, and heat that of the new momentum.
 func (s *sgnht) Step(z *State, f Force, n Noise) {
 	zeta := z.Aux[0][0]
 	s.p.set(&s.kick.update.P, func(m float64) float64 { return 1 - s.h*zeta*m })

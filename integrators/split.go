@@ -155,6 +155,8 @@ type segment struct {
 	drifts int
 }
 
+// kicks and noisy report whether the segment takes a gradient and a normal vector: one of each,
+// however many letters ask for it.
 func (s segment) kicks() bool { return strings.Contains(s.run, "B") }
 func (s segment) noisy() bool { return strings.Contains(s.run, "O") }
 

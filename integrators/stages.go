@@ -141,6 +141,8 @@ func (s *Stages) evaluate(terms []Scaled, along ...Scaled) (x, g, hv *Vector) {
 				NeedHessian(f).HessianVector(hv.x, x.x, v)
 			}
 		}
+		// A fused force may answer in vectors of its own, others at every call: the sums in which
+		// g and hv stand are told of them.
 		g.is(gradient)
 		hv.is(product)
 	})

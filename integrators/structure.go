@@ -67,6 +67,7 @@ func (in *Instance) jacobian(point int) *mat.Dense {
 	jac := mat.NewDense(len(z), len(z), nil)
 	fd.Jacobian(jac, func(dst, from []float64) {
 		s, n := in.NewState(), &fingerprint.Noise{}
+		// The noise of point p begins after p numbers, so that each point has another.
 		n.Normal(make([]float64, point))
 		copy(s.Theta, from)
 		copy(s.R, from[in.Dim:])
@@ -114,6 +115,7 @@ func (quartic) Gradient(g, theta []float64) {
 }
 
 func (quartic) HessianVector(hv, theta, v []float64) {
+	// ∇²U is |θ|² I + 2θθᵀ, less the cosines on the diagonal.
 	sum, dot := floats.Dot(theta, theta), floats.Dot(theta, v)
 	for i, x := range theta {
 		hv[i] = v[i]*(sum-math.Cos(x+float64(i))) + 2*x*dot

@@ -32,6 +32,7 @@ func thermostatIntegrator(m Integrator, build func(dim int, p Params) Stepper) I
 	m.Variables = func(dim int, p Params) []Variable {
 		return []Variable{{
 			Name: "zeta", Start: []float64{p.Friction},
+			// exp(−½dμ(ζ − C)²) has the variance 1/(dμ).
 			Deviation: 1 / math.Sqrt(float64(dim)*p.Values[massOfZeta]),
 		}}
 	}

@@ -39,10 +39,12 @@ type sourced interface {
 
 // CapabilitiesOf returns what a target can do. It is the one place that asks.
 func CapabilitiesOf(t Target) Capabilities {
+	// A tempered target has methods that the one within may lack: it must be asked.
 	if m, ok := t.(*tempered); ok {
 		return m.capabilities()
 	}
 	c := Capabilities{Name: fmt.Sprintf("%T", t)}
+	// An assertion that fails leaves nil, which stands for what the target cannot do.
 	c.Hessian, _ = t.(Hessian)
 	c.Fused, _ = t.(Fused)
 	c.Gatherer, _ = t.(Gatherer)

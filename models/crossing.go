@@ -19,6 +19,7 @@ type crossing struct {
 // crossingRows is n; with crossingVariance the curvature across an axis at distance 1 is 1000.
 const crossingRows, crossingVariance = 16, 0.016
 
+// newCrossing returns the model with its law, s = n/v = 1000 and γ = 1.
 func newCrossing(*datasets.Split, Options) (Target, error) {
 	t := newLinearNet([]int{1, 1, 1}, 0, crossingRows, crossingVariance)
 	return crossing{t, newCrossingLaw(crossingRows/crossingVariance, 1)}, nil
@@ -70,6 +71,7 @@ func newCrossingLaw(s, gamma float64) *crossingLaw {
 		l.t, l.p = append(l.t, t), append(l.p, math.Exp(-x*x/(2*s)))
 		sum += l.p[i]
 	}
+	// up is the law at a node's lower end; half of the node's own probability is below its middle.
 	up := 0.0
 	for i := range l.p {
 		l.p[i] /= sum

@@ -29,6 +29,8 @@ const (
 
 // Formula implements Described.
 func (t *bnn) Formula() Formula {
+	// The network's potential includes the constant of the normal density: with the constant the
+	// formula's value is minus the potential, as in the example of a problem that is exported.
 	out := Formula{
 		LogDensity: gaussianDensity + " - len(y) / 2 * log(2 * pi * noise_variance)",
 		Outputs:    "f(x)",

@@ -88,6 +88,8 @@ func newLinearNet(widths []int, rank, n int, v float64) *linearNet {
 	for _, w := range widths {
 		t.products = append(t.products, make([]float64, w*in))
 	}
+	// y = W₀x + √v ε, with ε orthogonal to x: W₀ has ones on the first r places of its diagonal,
+	// and so adds x's first r columns to y's.
 	t.y = orthogonal(rng, n, out, t.x)
 	floats.Scale(math.Sqrt(v), t.y)
 	for i := range n {
@@ -200,6 +202,7 @@ func (t *linearNet) layers(theta []float64) (layers [][]float64) {
 // product returns W, out × in, until the next call.
 func (t *linearNet) product(theta []float64) []float64 {
 	in := t.widths[0]
+	// products[l+1] = W_{l+1} products[l]; the first is a copy, since W_1 multiplies the inputs.
 	for l, w := range t.layers(theta) {
 		p := t.products[l+1]
 		if l == 0 {

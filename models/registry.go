@@ -150,6 +150,7 @@ func Builtin() Registry {
 			Name: "linear-net", Dataset: datasets.None, Of: linearNetOf,
 			About: "linear network with data of its own, linear-net:5,3,5/2 with a truth of " +
 				"rank 2; its learning coefficient is known",
+			// Without widths nothing can be made: linearNetOf replaces this where they are stated.
 			New: func(*datasets.Split, Options) (Target, error) {
 				return nil, usage.Errorf("model \"linear-net\" without its widths: want those of " +
 					"inputs, hidden layers and outputs, as in linear-net:5,3,5")
@@ -164,6 +165,7 @@ func Builtin() Registry {
 			Dim: func(datasets.Shape, Options) int { return 2 },
 		},
 		{
+			// Takes and Dim are nil: it takes any data, and its process alone knows its dimension.
 			Name: "exec", Dataset: datasets.None, New: newExternal(""),
 			About: "model in any language: exec:CMD answers for its gradients (docs/samplers.md)",
 			Of: func(m Model, command string) (Model, error) {
@@ -172,6 +174,7 @@ func Builtin() Registry {
 			},
 		},
 	}
+	// On need not compare their gradients with their potentials: tests do, and New does of exec.
 	for i := range all {
 		all[i].checked = true
 	}

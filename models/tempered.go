@@ -103,6 +103,7 @@ func (t *tempered) Potential(theta []float64) float64 {
 	return t.Target.Potential(theta)/t.Temperature + t.Localisation*d*d/2
 }
 
+// Gradient stores g/T + γ(θ − θ*), with g the gradient of the target within.
 func (t *tempered) Gradient(g, theta []float64, rows Rows) {
 	t.Target.Gradient(g, theta, rows)
 	for i, x := range theta {
@@ -110,6 +111,7 @@ func (t *tempered) Gradient(g, theta []float64, rows Rows) {
 	}
 }
 
+// HessianVector stores Hv/T + γv.
 func (t *tempered) HessianVector(hv, theta, v []float64, rows Rows) {
 	t.inner.Hessian.HessianVector(hv, theta, v, rows)
 	for i, x := range v {

@@ -38,12 +38,14 @@ func (t *toy) Potential(theta []float64) float64 {
 	return u
 }
 
+// Gradient stores Pθ − s.
 func (t *toy) Gradient(g, theta []float64, rows Rows) {
 	checkLen(1, g, theta)
 	p, s := t.affine(rows)
 	g[0] = p*theta[0] - s
 }
 
+// HessianVector stores Pv, at any θ.
 func (t *toy) HessianVector(hv, theta, v []float64, rows Rows) {
 	checkLen(1, hv, theta, v)
 	p, _ := t.affine(rows)

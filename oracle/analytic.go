@@ -88,6 +88,7 @@ func (a *Analytic) replicates() float64 {
 func (a *Analytic) Draws(n int, rng *rand.Rand) [][]float64 {
 	theta, draws := make([]float64, a.law.Dim()), make([][]float64, n)
 	for i := range draws {
+		// DrawStart takes the lock itself; here it is held for Predict alone.
 		a.DrawStart(theta, rng)
 		draws[i] = make([]float64, a.law.Outputs())
 		a.mu.Lock()

@@ -278,6 +278,7 @@ func (b *builder) kept(
 	if parts != nil {
 		if body, ok := parts.Load(name); ok {
 			if p, err := Decode(body); err == nil {
+				// units has counted its steps among those to do: they are done.
 				b.progress(steps, 0)
 				return p, nil
 			}
@@ -288,6 +289,7 @@ func (b *builder) kept(
 	if err != nil {
 		return nil, err
 	}
+	// The part keeps its own time, so that a build that is continued knows that of all parts.
 	p.Seconds = time.Since(started).Seconds()
 	if parts == nil {
 		return p, nil

@@ -142,6 +142,8 @@ func essOfHalves(parts [][]float64) float64 {
 	if pooled == 0 {
 		return total
 	}
+	// ρ_t = 1 − (W − s_t)/V, with s_t the mean autocovariance within the parts, W their mean
+	// variance and V the pooled one. The divisors of W and s_0 differ, so that ρ_0 is set.
 	rho := func(lag int) float64 {
 		if lag == 0 {
 			return 1
@@ -152,6 +154,7 @@ func essOfHalves(parts [][]float64) float64 {
 		}
 		return 1 - (within-s/float64(len(parts)))/pooled
 	}
+	// The sum over all lags is twice that from 0 on, less the lag 0.
 	tau := max(2*monotoneSum(n, rho)-1, 1/math.Log10(total))
 	return total / tau
 }

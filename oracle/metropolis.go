@@ -73,6 +73,7 @@ func newMetropolis(t models.Target, theta, invMass []float64, h float64, key uin
 func (m *metropolis) trajectory(ctx context.Context, leapfrogs int) (float64, error) {
 	m.noise.Normal(m.r)
 	for i, w := range m.invMass {
+		// r ~ N(0, M), w an element of M⁻¹.
 		m.r[i] /= math.Sqrt(w)
 	}
 	before := m.u + m.kinetic()

@@ -41,6 +41,7 @@ func ScalesAt(t models.Target, theta []float64) (s Scales, ok bool) {
 		b := minibatch.Cut(n, k, i)
 		t.Gradient(g, theta, models.Rows{Lo: b.Lo, Hi: b.Hi, Scale: b.Scale})
 		floats.Sub(g, mean)
+		// E|δ|²/d of k batches, over k − 1: that of two, as Spread states it.
 		s.Spread += floats.Dot(g, g) / float64(k*(k-1)*len(g))
 	}
 	finite := s.Omega > 0 && s.Spread > 0 && !math.IsInf(s.Omega+s.Spread, 0)

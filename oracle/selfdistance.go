@@ -55,16 +55,19 @@ func (r *Reference) blockDistance(n int) Band {
 	columns := r.columns()
 	var single, means []float64
 	for c, draws := range r.Draws {
+		// Whole blocks: fewer than n draws may be left over at the end of a chain.
 		for at := 0; at+n <= len(draws); at += n {
 			var sum float64
 			for o := range columns[c] {
 				block, _ := sortedColumn(draws[at:at+n], o)
 				var d float64
 				for other, chain := range columns {
+					// A block is a part of its own chain, and too close to it.
 					if other != c {
 						d += Kolmogorov(block, chain[o]) / float64(len(columns)-1)
 					}
 				}
+				// A Band has the quantiles of single outputs, and the scatter of means over them.
 				single = append(single, d)
 				sum += d
 			}
@@ -140,6 +143,8 @@ type pool struct {
 	chain []int    // of each draw
 }
 
+// newPool sorts the draws of all chains, draws[chain][sample][output]. A rearrangement then deals
+// them to other chains by p.chain alone, and sorts nothing.
 func newPool(draws [][][]float32) *pool {
 	p := &pool{chains: len(draws), samples: len(draws[0])}
 	for d := range p.chains * p.samples {

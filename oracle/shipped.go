@@ -90,6 +90,7 @@ func (r *Reference) ship(key string) ([]byte, error) {
 	for c, draws := range r.Draws {
 		for _, d := range draws {
 			for o, x := range d {
+				// A constant output has the level 0 alone, which is Low exactly.
 				var level float64
 				if b.High[o] > b.Low[o] {
 					level = math.Round(float64((x-b.Low[o])/(b.High[o]-b.Low[o])) * topLevel)
@@ -129,6 +130,7 @@ func unship(file []byte) (*Reference, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
+	// The sizes come first, since what follows cuts the arrays without looking at their ends.
 	r, s := b.Reference.reference(), b.Reference.Shape
 	if len(b.Levels) != 2*s.Chains*s.Samples*s.Outputs || len(b.Start) != 4*s.Chains*s.Dim ||
 		len(b.Low) != s.Outputs || len(b.High) != s.Outputs {
@@ -140,6 +142,8 @@ func unship(file []byte) (*Reference, string, error) {
 		for i := range draws {
 			draws[i] = make([]float32, s.Outputs)
 			for o := range draws[i] {
+				// The inverse of what ship does, off by about half a level. Both arrays are read
+				// from the front, in the order in which ship appended to them.
 				at := float32(binary.LittleEndian.Uint16(b.Levels)) / topLevel
 				draws[i][o] = b.Low[o] + at*(b.High[o]-b.Low[o])
 				b.Levels = b.Levels[2:]

@@ -57,6 +57,7 @@ func (s Spec) ID() string { return fingerprint.JSON(s) }
 // check refuses settings that no reference can be made with.
 func (s Spec) check() error {
 	switch {
+	// Conditions on real numbers are negated, so that NaN is refused, too.
 	case !(s.Step > 0) || math.IsInf(s.Step, 1):
 		return usage.Errorf("oracle: step size %v: want a positive number", s.Step)
 	case !(s.Friction > 0) || math.IsInf(s.Friction, 1):

@@ -129,6 +129,7 @@ func (s *Stability) climb(ctx context.Context, h, friction float64, key uint64) 
 
 // measure sets the curvature at the position.
 func (s *Stability) measure() error {
+	// A chain may have left the rows in another order.
 	s.t.Arrange(nil)
 	all := models.Rows{Lo: 0, Hi: s.t.Rows(), Scale: 1}
 	s.curvature = largestEigenvalue(models.Curvature(s.t, s.z.Theta, all), s.t.Dim())

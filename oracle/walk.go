@@ -183,6 +183,7 @@ func (w *walk) advance(ctx context.Context, s *chain.Sampler, steps int) error {
 		steps -= n
 		w.done += int64(n)
 		w.b.progress(int64(n), 0)
+		// On the ladder low is still +Inf, and no chain too hot.
 		if w.target.Potential(w.z.Theta) > w.low+heatRoom(w.target.Dim()) {
 			return &chain.DivergedError{Step: s.Counts().Steps}
 		}

@@ -193,6 +193,8 @@ func (x *evaluation) binomial(share float64) (low, high float64) {
 		}
 	}
 	k := math.Round(share * n)
+	// Of no case, or of all, the end that the share is at is 0 or 1 itself: a Beta law with a
+	// parameter 0 has no quantile.
 	if low, high = 0, 1; k > 0 {
 		low = distuv.Beta{Alpha: k, Beta: n - k + 1}.Quantile(tail)
 	}
@@ -399,6 +401,7 @@ func (e estimate) interval() *Interval {
 func (x *evaluation) worse() Finding {
 	x.over(x.selected)
 	pairs := x.pairs()
+	// For the summary, and before the shares, which need x.values empty: this fills it.
 	excess, ratios := x.fiellerOf(pairs)
 	clear(x.values)
 	neither := 0

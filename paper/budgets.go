@@ -72,6 +72,7 @@ func (x *evaluation) decideRivals() Finding {
 	var contrary []string
 	good := 0
 	for _, r := range all {
+		// Without the budget: a choice that is bad at several is one case to the contrary.
 		at := r.choice.Text("problem") + " under " + r.choice.Text("scheme")
 		name := fmt.Sprintf("mean squared error of %s / %s, %s, %s, %g gradients",
 			x.choiceName(r.choice), x.choiceName(r.best), r.choice.Text("problem"),

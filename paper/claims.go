@@ -257,6 +257,8 @@ func (c Case) selects(job bench.ExactJob) bool {
 	stated := job.Stated()
 	has := func(where map[string][]any) bool {
 		for column, values := range where {
+			// A column that the file does not settle, such as one of the results, excludes nothing:
+			// the rows would have to tell.
 			v, known := stated[column]
 			same := func(w any) bool {
 				if w == "inf" {
@@ -270,6 +272,7 @@ func (c Case) selects(job bench.ExactJob) bool {
 		}
 		return true
 	}
+	// As denominators has it: the values of Over stand in the place of those of Where.
 	divisor := maps.Clone(c.Where)
 	maps.Copy(divisor, c.Over)
 	return has(c.Where) || c.Over != nil && has(divisor)

@@ -329,6 +329,8 @@ func (x *evaluation) remarks() (text string) {
 // nothing is the finding where there is nothing to decide by: it says which command gives rows, if
 // it is not that no chain is judged by a good reference.
 func (x *evaluation) nothing() Finding {
+	// Rows were selected, but no pair of two numbers. An author needs to know which is missing: the
+	// counterparts, or their numbers.
 	if x.users() && x.selected.Len() > 0 && len(x.Over) > 0 {
 		if slices.ContainsFunc(x.compared(), func(line []table.Pair) bool { return line != nil }) {
 			return undecided("no pair has a number on both sides: chains diverged, or lack it")
@@ -852,6 +854,8 @@ func (x *evaluation) bounded(e estimate, p table.Pair) estimate {
 	}
 	left, most := mean(p.Left)
 	right, largest := mean(p.Right)
+	// The numbers of either side lie in [left, most] and [right, largest]. Where the lower end is 0
+	// the side is not resolved: the ratio then has a bound on one side alone.
 	e.low, e.high = left/largest, most/right
 	switch {
 	case left < most && left == 0:

@@ -29,6 +29,7 @@ func quasiSymplectic(of []*evaluation) Finding {
 			{"symplectic as C → 0", "symplectic_limit"},
 		} {
 			v := g.Get(condition[1])
+			// One integrator whose step was not probed leaves the claim open, whatever others have.
 			if v.IsNone() {
 				return of[0].nothing()
 			}
@@ -261,6 +262,7 @@ func longEpochs(of []*evaluation) Finding {
 	for _, q := range of[0].quotients() {
 		x := q.row.Number("K") * q.row.Number("h")
 		switch {
+		// ω is 1, so that x is Kηω. Epochs of a length between the two decide nothing.
 		case x >= longEpoch:
 			long = append(long, q.value)
 		case x <= shortEpoch:
@@ -272,6 +274,7 @@ func longEpochs(of []*evaluation) Finding {
 	if len(long) == 0 || len(short) == 0 {
 		return of[0].nothing()
 	}
+	// Each interval is open to one side, so that one number decides for all of its kind.
 	least, most := floats.Min(long), floats.Max(short)
 	f.Verdict = holds(of[0].holds(least) && of[1].holds(most))
 	f.Summary = sprint(of[0].Summary, least, floats.Max(long), longEpoch, most, shortEpoch)

@@ -202,6 +202,7 @@ func (d Decision) queries() []query {
 			Title: x.Title, Statistic: x.Statistic, Of: x.Of, Where: plain(x.Where),
 			Over: plain(x.Over), Limit: x.Between, Level: cmp.Or(x.Level, defaultLevel),
 		}
+		// reads is empty where a case that must have rows had none: nothing was decided then.
 		if i < len(d.reads) {
 			q.Rows = d.reads[i]
 		}

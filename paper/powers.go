@@ -85,6 +85,7 @@ func (x *evaluation) powers(step, friction float64) Finding {
 		r, v := g.Rows()[0], step*p.Step.Value+friction*p.Friction.Value
 		name := fmt.Sprintf("%s, %s", r.Text("problem"), r.Text("scheme"))
 		found = append(found, x.certain(r, name, v))
+		// 0: the references' own errors have no part in the interval of a power.
 		x.add(r, v, 0)
 	}
 	switch {

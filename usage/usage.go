@@ -76,12 +76,14 @@ func distance(a, b string) int {
 		rows[i] = make([]int, len(b)+1)
 		for j := range rows[i] {
 			switch {
+			// rows[i][j] is the distance of the first i bytes of a from the first j of b.
 			case i == 0 || j == 0:
 				rows[i][j] = i + j
 			case a[i-1] == b[j-1]:
 				rows[i][j] = rows[i-1][j-1]
 			default:
 				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
+				// Two neighbours that are swapped count once, not as two that are replaced.
 				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 					rows[i][j] = min(rows[i][j], 1+rows[i-2][j-2])
 				}

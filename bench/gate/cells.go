@@ -106,6 +106,7 @@ func compareCells(old, now Run, o Options) (*Report, error) {
 		r.note("only one of the runs has the columns %s: no cells are told apart by them",
 			strings.Join(lacking, ", "))
 	}
+	// Rows that observe no distance are equal whatever has changed: runs of these alone would pass.
 	n, m := undistanced(a), undistanced(b)
 	switch {
 	case n == len(a):
@@ -119,6 +120,8 @@ func compareCells(old, now Run, o Options) (*Report, error) {
 	}
 	var tests []comparison
 	r.join(was, is, columns, func(where string, old, now *table.Table) {
+		// Rows of one cell differ in split and seed. A cell that lacks some of them has moved as a
+		// whole: the others are not tested.
 		pairs, missing := pair(cells(old), cells(now))
 		if missing > 0 {
 			r.moved(where, "cell", "present", "missing", fmt.Sprintf(
@@ -145,6 +148,7 @@ func cells(t *table.Table) (list []cell) {
 // and equal whatever has changed.
 func undistanced(records []map[string]string) (n int) {
 	for _, rec := range records {
+		// A record without the column observes a distance: "" counts as bench.Distance.
 		if !bench.Observable(rec["observe"]).Judged() {
 			n++
 		}
@@ -184,6 +188,7 @@ func parseCSV(text []byte) (records []map[string]string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// kindOf has found a header, and ReadAll refuses lines of another length than that.
 	for _, line := range lines[1:] {
 		rec := make(map[string]string)
 		for i, name := range lines[0] {
@@ -217,6 +222,7 @@ func parseObjects(text []byte) (records []map[string]string, err error) {
 			if !ok {
 				return nil, usage.Errorf("not cells in JSON: want objects")
 			}
+			// An object within, such as the scores, becomes a text, which no column here reads.
 			rec := make(map[string]string)
 			for name, v := range object {
 				switch {
@@ -238,6 +244,7 @@ func parseObjects(text []byte) (records []map[string]string, err error) {
 // Numbers are compared by value, however they are written.
 func parseCells(r Run, records []map[string]string, columns []table.Column) (*table.Table, error) {
 	// The first mistake of a record ends it; the cases after it are passed over.
+	// first has the number of the row, from 1, with an experiment, a split and a key.
 	t, first := table.New(columns...), make(map[[3]string]int)
 	for i, rec := range records {
 		c, err := parseCell(rec)
@@ -254,6 +261,7 @@ func parseCells(r Run, records []map[string]string, columns []table.Column) (*ta
 			case err != nil:
 			case column.Name == "friction" && text == "inf":
 				values[column.Name] = math.Inf(1)
+			// A row without a value joins rows of the other run that have none either.
 			case text == "":
 			case column.Kind == table.Number:
 				values[column.Name], err = parseNumber(column.Name, text)
@@ -324,6 +332,8 @@ func pair(old, now []cell) (pairs []pairOf, missing int) {
 		func(a, b cell) bool { return a.key != "" && a.key == b.key },
 		func(a, b cell) bool { return true },
 	} {
+		// The function is called once for each cell, in order, and takes a partner out of now: no
+		// later cell gets the same one.
 		old = slices.DeleteFunc(old, func(c cell) bool {
 			i := slices.IndexFunc(now, func(d cell) bool {
 				return c.split == d.split && same(c, d)
@@ -359,6 +369,8 @@ func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparis
 			old, now, self = append(old, p.old.ks), append(now, p.new.ks), append(self, p.old.self)
 		}
 	}
+	// In the case left out no more chains diverge than before, and no pair that differs has a
+	// distance in both runs: nothing is worse.
 	switch {
 	case diverged > 0:
 		r.moved(where, "diverged", "no", "yes", fmt.Sprintf(
@@ -377,6 +389,8 @@ func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparis
 func compareDistances(old, now []float64, self, effect float64) comparison {
 	c := comparison{old: stat.Mean(old, nil), new: stat.Mean(now, nil), n: len(old)}
 	size := (c.old + c.new) / 2
+	// What counts is the effect up to the distance `proportional`, and above it the share
+	// effect/proportional of the distance.
 	c.effect, c.sd = effect*max(1, size/proportional), noiseShare*max(size, self)
 	// The smaller of both tells whether the chains are wild: the larger may be what has moved.
 	smaller := min(c.old, c.new)

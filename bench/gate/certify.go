@@ -37,6 +37,7 @@ func (o observed) identify() map[string]any {
 		row["N_l"] = o.row.Inner
 	}
 	if len(o.row.Values) > 0 {
+		// Sprint writes a map in the order of its keys: equal values make equal texts.
 		row["values"] = fmt.Sprint(o.row.Values)
 	}
 	if o.row.Estimator != "" && o.row.Estimator != "plain" {
@@ -91,6 +92,7 @@ func compareCertify(oldRun, newRun Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	// errs counts the errors of the old run, apart those at steps that the new one does not have.
 	r, errs, apart := &Report{Kind: kindCertify}, 0, 0
 	r.join(old, now, quantity, func(where string, was, is *table.Table) {
 		if is.Len() == 0 {

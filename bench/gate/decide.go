@@ -86,6 +86,8 @@ func (c comparison) smallest(level float64, more int) float64 {
 // more is how many more splits of each run are needed to find the effect at the given
 // level; mostRuns + 1 if it takes more than mostRuns.
 func (c comparison) more(level float64) int {
+	// smallest falls with the number of splits until it is the effect: a binary search finds the
+	// first number at which it is. n counts from 0, splits from 1.
 	return 1 + sort.Search(mostRuns, func(n int) bool {
 		return c.smallest(level, n+1) <= c.effect
 	})
@@ -130,6 +132,7 @@ func (r *Report) decide(tests []comparison, alpha float64) {
 			})
 		}
 	}
+	// No smallest is below its effect, so that most is 0 only without tests.
 	switch {
 	case most >= 1: // a distance is at most 1
 		r.note("no change of %s would be reported in nine of ten runs", least.where)
@@ -147,6 +150,7 @@ func holm(p []float64, alpha float64) (rejected []bool, level []float64) {
 	floats.ArgsortStable(slices.Clone(p), order)
 	still := true // the hypotheses of all smaller p-values were rejected
 	for rank, i := range order {
+		// The smallest of m p-values is held to α/m, the next to α/(m − 1), and the largest to α.
 		level[i] = alpha / float64(len(p)-rank)
 		still = still && p[i] <= level[i]
 		rejected[i] = still

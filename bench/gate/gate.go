@@ -58,6 +58,8 @@ type Options struct {
 
 // complete fills in the defaults and refuses thresholds that are out of range.
 func (o Options) complete() (Options, error) {
+	// The pointers are into o, a copy of the caller's. NaN is not 0, so no default replaces it, and
+	// not above 0 either: it is refused.
 	for _, v := range []struct {
 		name  string
 		value *float64
@@ -178,6 +180,7 @@ func (r *Report) join(old, now *table.Table, columns []table.Column,
 	compare func(where string, old, now *table.Table)) {
 	added := 0
 	for _, p := range table.Join(old, now, namesOf(columns)...) {
+		// Both sides may have several rows, as splits: the new run's surplus is what was added.
 		added += max(0, p.Right.Len()-p.Left.Len())
 		if p.Left.Len() == 0 {
 			continue
@@ -283,6 +286,7 @@ func kindOf(r Run) (string, error) {
 	case len(text) == 0:
 		return "", usage.Errorf("gate: %s is empty: %s", r.Name, wanted)
 	case text[0] == '[' || text[0] == '{':
+		// The key of certify's rows; no column of an export has this name.
 		if bytes.Contains(text, []byte(`"observables"`)) {
 			return kindCertify, nil
 		}

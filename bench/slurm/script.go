@@ -105,6 +105,7 @@ var script = template.Must(template.New("script").Funcs(template.FuncMap{
 	"quote": Quote,
 	// sbatch replaces patterns such as %j in the names of logs.
 	"percents": func(s string) string { return strings.ReplaceAll(s, "%", "%%") },
+	// Check has refused the characters that double quotes do not protect.
 	"option": func(o string) string {
 		if name, value, ok := strings.Cut(o, "="); ok {
 			return name + `="` + value + `"`

@@ -37,6 +37,7 @@ func Submit(ctx context.Context, script, name string) (job string, err error) {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, "sbatch", "--parsable", script)
 	cmd.Stdout, cmd.Stderr = &out, &errs
+	// A child of sbatch that keeps its output open delays the end of Run by this at most.
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
 	switch {

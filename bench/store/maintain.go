@@ -64,6 +64,8 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// Of records that agree or are in conflict s.records has one: the others are counted here, and
+	// those in it below.
 	st := Stats{
 		Segments: len(s.scanned), Records: s.duplicates + len(s.conflicts),
 		Duplicates: s.duplicates, Keys: make(map[Kind]int),

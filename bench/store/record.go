@@ -193,6 +193,7 @@ var otherVersion = regexp.MustCompile(`^\{"v":([0-9]+)[,}]`)
 // decode is the inverse of encode. The error says what is wrong with the line. One
 // without a newline, the last of its file, was written in part.
 func decode(line []byte) (Record, error) {
+	// The digits of the sum end at sumEnd, and the record begins at start.
 	const sumEnd = len(frameSum) + sumDigits
 	const start = sumEnd + len(frameRecord)
 	if !bytes.HasSuffix(line, []byte("\n")) {
@@ -206,6 +207,7 @@ func decode(line []byte) (Record, error) {
 		}
 		return Record{}, errors.New("foreign line: not a record of a result store")
 	}
+	// The length comes first: the cuts behind it, and those below, are then within the line.
 	if len(line) < start+len(frameEnd) || string(line[sumEnd:start]) != frameRecord ||
 		!bytes.HasSuffix(line, []byte(frameEnd)) {
 		return Record{}, errors.New("damaged record: its frame is incomplete")
@@ -214,6 +216,7 @@ func decode(line []byte) (Record, error) {
 	if sum := checksum(record); sum != string(line[len(frameSum):sumEnd]) {
 		return Record{}, errors.New("altered record: its bytes do not have its checksum")
 	}
+	// The sum vouches for the bytes, not for what wrote them: the record is checked all the same.
 	var r Record
 	err := json.Unmarshal(record, &r)
 	if err == nil {

@@ -207,6 +207,7 @@ func summarize(r *bench.Result, in Inputs, draws [][]float64) {
 		return
 	}
 	if r.Cell.Observe == bench.Learning {
+		// What was recorded is the loss above that of the start, over T: its mean is nβ(L̄ − L₀).
 		losses := column(draws, 0)
 		mean, variance := stat.MeanVariance(losses, nil)
 		r.Scores = map[string]float64{"llc": mean, "lag1": lag1(draws),

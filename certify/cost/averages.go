@@ -167,6 +167,8 @@ func (s *Sums) Covariances(p *markov.Period, law []float64, precondition markov.
 		if !(left <= 1e3*VarianceGoal*(floats.Norm(b, 2)+floats.Norm(x, 2))) {
 			return nil, nil
 		}
+		// x sums what is left of b where each later period begins: a period from there adds up what
+		// the observables have of it in all of them.
 		after.Advance(x, func(w float64, at []float64) {
 			for l, form := range s.Forms {
 				later.Set(k, l, later.At(k, l)+w*floats.Dot(form, at))

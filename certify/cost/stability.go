@@ -138,6 +138,7 @@ func (s *Search) largestStable() (limit float64, known bool, err error) {
 func (s *Search) halved(low, high float64) (float64, error) {
 	for high-low > 1e-5*high {
 		middle := (low + high) / 2
+		// low is always on the stable side, so that what is returned is not above the limit.
 		switch ok, _, err := s.stable(middle); {
 		case err != nil:
 			return low, err

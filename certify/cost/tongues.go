@@ -48,10 +48,12 @@ func (s *Search) belowTongues(limit float64) (float64, error) {
 		return limit, err
 	}
 	unit, length := 1/s.pace.Fast, float64(g.Kernels)
+	// From a step h to h(1 + ratio) the phase ωLh grows by f/perTongue.
 	ratio := max(s.pace.Damping/s.pace.Fast, narrowest) / (2 * perTongue)
 	top := min(limit, farthest*unit)
 	var mean, square [3]radiusAt // of steps that were tried, in their order, and of looks
 	look := 0.0                  // the step of the next look
+	// At this step a phase ωLh is 2, so that the sum of two is still below 2π.
 	first := 2 * unit / length
 	start := first
 	if g.Random {
@@ -75,6 +77,8 @@ func (s *Search) belowTongues(limit float64) (float64, error) {
 				return limit, err
 			}
 			mean = [3]radiusAt{mean[1], mean[2], {h, g.Radius}}
+			// friction is f = ½CLh. From an unstable step the edge of its tongue is looked for by
+			// distances that begin with that to the first step of last.
 			last, friction := mean, s.pace.Damping*length*h/2
 			found, ok, err := s.unstable(mean, between, friction)
 			if err == nil && !ok && g.Random && h >= look {

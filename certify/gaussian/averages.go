@@ -87,6 +87,7 @@ func (f *frame) axes(most int) [][]float64 {
 		if k >= (most+1)/2 && k < f.d-most/2 {
 			continue
 		}
+		// vᵀ(θ − μ̂) = (U⁻ᵀv)ᵀx: along an eigenvector v of P̄, the direction in the frame is U⁻ᵀv.
 		var along mat.VecDense
 		along.MulVec(f.colour.T(), vectors.ColView(k))
 		along.ScaleVec(1/mat.Norm(&along, 2), &along)
@@ -224,6 +225,7 @@ func (e *moments) asNormal(cycle *markov.Period, law []float64, axes [][]float64
 		outer.Outer(1, &now, &now)
 		later := mat.NewDense(n, n, memory.solve(outer.RawMatrix().Data))
 		variance := mat.Dot(f, &now)
+		// ΣC(t) over all lags, which needs no normal process: it is aᵀ theta a.
 		linear := mat.Inner(mat.NewVecDense(len(a), a), theta, mat.NewVecDense(len(a), a))
 		// For a normal process cov(y², y′²) = 2C² + 4m²C, C = cov(y, y′). The sum over all lags is
 		// twice that over t ≥ 0 less the term t = 0.

@@ -169,6 +169,7 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 	if in.Refresh != nil {
 		parts = append(parts, probe.NewTransition(in, in.Refresh, nil))
 	}
+	// All parts are probed in the same units, since their maps are multiplied by one another.
 	frame := g.frame.withUnits(dim, own, parts)
 	if in.Refresh != nil {
 		if p.refresh, err = frame.probe(parts[len(parts)-1], dim); err != nil {
@@ -179,6 +180,7 @@ func (g *Engine) Prepare(in *integrators.Instance) (markov.Chain, error) {
 		for range steps {
 			// Parts are in the order in which kernels are appended: this is the next one's.
 			m, err := frame.probe(parts[len(p.kernels)], dim)
+			// An estimator was made for the moved forces, and does not know the original one.
 			if err == nil && g.problem.By.Plain() {
 				err = frame.checkMoved(in, original[i], f)
 			}

@@ -25,6 +25,7 @@ func (g *Engine) RandomOrders(c, w float64) [][]float64 {
 		pull.MulVec(root, mat.NewVecDense(d, g.moved[i].Shift))
 		product.MulVec(bent.T(), &pull)
 		mean.AddVec(mean, &product)
+		// The momentum in the frame is M^−½r, and E M^−½δδᵀM^−½ = bent·bentᵀ + pull·pullᵀ.
 		square.Mul(&bent, bent.T())
 		heat.Add(heat, &square)
 		square.Outer(1, &pull, &pull)

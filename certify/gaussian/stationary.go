@@ -175,6 +175,8 @@ func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme, mean bool) (cost
 	}
 	g.Kernels, g.Random = cycle.Length(), p.random(cycle)
 	g.Radius, g.Slack = markov.SpectralRadius(p.meanMap(cycle).change())
+	// If every period has the same map, the radius of second moments is the square of that of the
+	// mean, and on the same side of 1.
 	if math.IsNaN(g.Radius) || g.Radius > 1+g.Slack || mean || !g.Random {
 		return g, nil
 	}
@@ -189,6 +191,7 @@ func (p *Chain) Between(chains []cost.Chain, weights []float64) cost.Chain {
 	// sum is that of one of the maps that each chain has.
 	sum := func(of func(*Chain) *affineMap) *affineMap {
 		mixed := newAffineMap(p.n)
+		// The 1 at the end of a new map is restored by the sum, as the weights add up to 1.
 		mixed.a.Zero()
 		for j, c := range chains {
 			floats.AddScaled(mixed.a.RawMatrix().Data, weights[j],

@@ -25,6 +25,7 @@ func newStein(b *affineMap) (s stein) {
 		if mat.Norm(b.linear(), 2) < 1e-17 {
 			break
 		}
+		// Its q is left at 0, so that applying it is B^(2^k) X (B^(2^k))ᵀ alone.
 		next := newAffineMap(b.n)
 		next.a.Mul(b.a, b.a)
 		b = next
@@ -36,6 +37,7 @@ func newStein(b *affineMap) (s stein) {
 func (s stein) solve(r []float64) []float64 {
 	x := slices.Clone(r)
 	for _, b := range s {
+		// B^(2^i) takes the first 2^i terms of the sum to the next 2^i.
 		b.AddTo(x, 1, slices.Clone(x))
 	}
 	return x

@@ -63,6 +63,8 @@ func shorten(ctx context.Context, apply, solve Linear, x, r []float64, goal floa
 	for len(images) < KrylovSize && floats.Norm(r, 2) > goal && ctx.Err() == nil {
 		p := solve(r)
 		q := apply(p)
+		// q = Ap is made orthogonal to the images so far, and p is changed with it, so that q = Ap
+		// still holds.
 		for range 2 { // the second time for accuracy
 			for i, image := range images {
 				c := floats.Dot(q, image)
@@ -71,11 +73,13 @@ func shorten(ctx context.Context, apply, solve Linear, x, r []float64, goal floa
 			}
 		}
 		length := floats.Norm(q, 2)
+		// All of q may be in the span of the images: such a direction shortens nothing.
 		if !(length > 0) || math.IsInf(length, 0) {
 			return
 		}
 		floats.Scale(1/length, p)
 		floats.Scale(1/length, q)
+		// q is orthogonal to the images before it: taking its part from r leaves what they did.
 		c := floats.Dot(r, q)
 		floats.AddScaled(x, c, p)
 		floats.AddScaled(r, -c, q)

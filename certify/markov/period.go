@@ -41,6 +41,7 @@ func NewPeriod(ctx context.Context, e Evolution, m minibatch.Scheme) (*Period, e
 	// What N_l must divide, or be a multiple of, and its name in errors.
 	unit, name := k, "K"
 	switch m.Visits.(type) {
+	// Every step is a run of its own, so that an outer step of any length ends with one.
 	case minibatch.Single, minibatch.Independent:
 		unit = 1
 	case minibatch.Words:
@@ -169,10 +170,13 @@ func (p *Period) Growth(law []float64) (radius float64) {
 		}
 		beyond := beyondOne(value)
 		radius = math.Sqrt(max(0, 1+beyond))
+		// The residual of Arnoldi's pair is left times the vector's last element. It must be small
+		// beside |1 + v|² − 1, on whose sign stability depends.
 		if vector == nil || left*cmplx.Abs(vector[m-1]) <= 1e-3*math.Abs(beyond) {
 			break
 		}
 		law = make([]float64, len(law))
+		// The real part of a complex vector is in the plane of its conjugate pair.
 		for i, v := range basis {
 			floats.AddScaled(law, real(vector[i]), v)
 		}
@@ -258,6 +262,8 @@ func (p *Period) permutation(src []float64, at int, visit visitor) []float64 {
 
 // nextOfSize is the next larger number with as many bits set (Gosper).
 func nextOfSize(set int) int {
+	// The lowest run of ones is carried one place up, which leaves a single one of it there; the
+	// others go to the lowest places.
 	low := set & -set
 	up := set + low
 	return up | (set^up)/low>>2

@@ -48,6 +48,8 @@ func CheckScheme(m minibatch.Scheme) error {
 		return usage.Errorf("scheme %q has no fixed batches: want one of "+
 			"%s", m.Name, strings.Join(want, ", "))
 	}
+	// A cap that is not stated is 0, and so would be the claim: every error that does not grow
+	// would confirm it.
 	if !(m.Cap.Marginal > 0 && m.Cap.Joint > 0) {
 		return usage.Errorf("scheme %q states the cap %+v on the order: want numbers > 0, +Inf "+
 			"for none", m.Name, m.Cap)

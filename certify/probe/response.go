@@ -36,6 +36,8 @@ func NewResponse(friction float64, of func(h float64) (*integrators.Instance, er
 	var change [4][3]float64 // of θ by θ, of θ by r, of r by r, of r by θ over −x; at x by x
 	parts, weights := Mixture(in.Kernel)
 	for i := range change[0] {
+		// x is Pη² in the formulas of Response, whose numbers are slopes in x: Acts − 1 of θ by θ,
+		// −Seen of r by r, and −Pairs of r by θ over −x. The slope of θ by r has none of them.
 		x := responseCurvature * float64(i+1)
 		force := integrators.NewAffine([]float64{x / (h * h)}, []float64{0})
 		for n, part := range parts {

@@ -127,6 +127,7 @@ func (e *Crossing) Frequency() float64 {
 func (e *Crossing) Pace() markov.Pace {
 	out, most := 0.0, slices.Max(e.law.w)
 	for i, w := range e.law.w {
+		// Points ascend and the law of t is even, so that the last such point is the farthest out.
 		if w > relevantDensity*most {
 			out = e.law.x[i]
 		}
@@ -142,6 +143,7 @@ func (e *Crossing) Pace() markov.Pace {
 // RandomOrders are those of Engine, of two positions; a momentum has half of E|δ|².
 func (e *Crossing) RandomOrders(c, w float64) (out [][]float64) {
 	for i, o := range e.observed {
+		// Target and batches are symmetric in the positions, so that each has half of E|δ|².
 		change := w * e.expect(e.spread) / 2
 		if f := e.valued[i]; f != nil {
 			change = -c * e.expect(func(a, b float64) float64 {

@@ -260,6 +260,8 @@ func newSpace(theta *density, others []normal, still bool) *space {
 func (s *space) measured(observables []scalarObservable) (out []scalarObservable) {
 	for _, o := range observables {
 		if o.of == nil {
+			// In orthonormal polynomials the constant's coefficient is the mean, and the length of
+			// the others the deviation.
 			c := s.others[o.variable].power(o.power)
 			o.mean, o.sd = c[0], floats.Norm(c[1:], 2)
 		} else {

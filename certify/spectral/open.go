@@ -208,6 +208,8 @@ func (p *Chain) centre(v int) (escapes float64) {
 
 // moved is by how much a step moves a variable in the mean from each of some coordinates.
 func (p *Chain) moved(v int, from []float64) []float64 {
+	// The nodes are of θ under the target. others shares its elements with the space: a centre that
+	// is set moves the law that state and coordinates go by, and is left at the last coordinate.
 	nodes, others := p.engine.narrow.theta.orthogonal(12).gauss(12), p.space.others
 	steps, weights := probe.Mixture(p.in.Kernel)
 	var start [][]float64
@@ -228,6 +230,8 @@ func (p *Chain) moved(v int, from []float64) []float64 {
 			}
 			step.Apply(z, slices.Repeat([][]float64{make([]float64, step.Normals)}, len(z)))
 			for i := range z {
+				// States come by coordinate, and of one by nodes of θ. coordinates keeps its result
+				// within farOut deviations of the centre, which must be where this step began.
 				at := from[i/len(nodes.nodes)]
 				others[v].mean = at
 				to := p.space.coordinates(p.in, z[i])[1+v]

@@ -68,6 +68,8 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 					return nil
 				default: // the writer waits for others, which may need the turn
 				}
+				// If ctx ends, the draw may be dropped: take then returns the error of ctx, and the
+				// chain ends with it.
 				own.give()
 				select {
 				case queues[i] <- d:
@@ -82,6 +84,7 @@ func (c Chains) Run(ctx context.Context, w *Writer) (written int, done chain.Cou
 		for range c.Plan.Samples {
 			for i, queue := range queues {
 				d, ok := <-queue
+				// A queue ends early only where its chain failed: errs has the reason by then.
 				if !ok && n > 1 {
 					return fmt.Errorf("chain %d: %w", i, errs[i])
 				}
@@ -169,6 +172,8 @@ func (c Chains) run(ctx context.Context, i int, w *Writer, put func(Draw) error)
 	rng := noise.New(spec.Key, noise.StreamTargets).Rand()
 	var before float64 // what the chain had cost at the draw before
 	err = sampler.Run(ctx, begin, c.Plan, func(index int, z *integrators.State) error {
+		// The work since the sampler was made: the first draw bears the burn-in, and what the
+		// estimator took to prepare itself.
 		cost := fullGradients(sampler.Counts(), spec.Batches)
 		// The sampler goes on in the same state: the draw has a copy of the position.
 		d := Draw{Chain: i, Index: index, Theta: slices.Clone(z.Theta), Gradients: cost - before}
@@ -271,6 +276,7 @@ func certified(ctx context.Context, parts chain.Registries, s chain.Spec) (certi
 	if err := cmp.Or(unknown, unknownEstimator, unknownScheme); err != nil {
 		return certify.Row{}, err
 	}
+	// The Gaussian problem is the first of the built-in ones.
 	rows, err := certify.Run(ctx, certify.Options{
 		Problem: certify.Builtin()[0], Integrators: []integrators.Integrator{in},
 		Schemes: []minibatch.Scheme{scheme}, Estimator: estimator,

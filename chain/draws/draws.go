@@ -136,6 +136,7 @@ func (w *Writer) Write(d Draw) error { return w.form(d) }
 // Close completes the output. If the run failed, it leaves only what a reader can
 // use: the lines written so far, and no folder. It returns failed or its own error.
 func (w *Writer) Close(failed error) error {
+	// Only a run that succeeded gives its folder the name: discard removes a failed one's draft.
 	if failed == nil {
 		failed = w.out.finish()
 	}
@@ -161,6 +162,7 @@ func (o *output) begin(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return usage.Errorf("%s is there already: want the name of a new folder", path)
 	}
+	// The draft and the folder are on one file system, as a rename needs; the dot hides the draft.
 	var err error
 	pattern := "." + filepath.Base(path) + ".tmp-*"
 	if o.draft, err = os.MkdirTemp(filepath.Dir(path), pattern); err != nil {

@@ -84,6 +84,7 @@ func newJSONL(to *output, h Header) (form, error) {
 			return err
 		}
 		// The keys are in a fixed order, which a map's would not be.
+		// A draw that costs nothing is one whose cost is not known: its key is left out.
 		number, cost := fmt.Sprintf(`"sample":%d`, d.Index), ""
 		if h.Numbered {
 			number = fmt.Sprintf(`"chain":%d,"draw":%d`, d.Chain, d.Index)

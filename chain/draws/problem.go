@@ -79,6 +79,8 @@ func WriteProblem(to, model string, t models.Target, s *datasets.Split) (names [
 		return nil, usage.Errorf("folder %s cannot be created: %w", to, err)
 	}
 	// Each file is written whole or not at all.
+	// problem.json is the first: by it checkFolder lets a later run replace the files, even if this
+	// one ends before it has written the others.
 	for i, text := range [][]byte{append(text, '\n'),
 		rowsCSV(s, s.TrainX, s.TrainY, s.TrainLabels), rowsCSV(s, s.TestX, s.TestY, s.TestLabels)} {
 		if err := atomicfile.Write(filepath.Join(to, ProblemFiles[i]), text); err != nil {

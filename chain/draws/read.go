@@ -92,6 +92,7 @@ func readAll(files, names []string) (compare.Side, error) {
 // labels name the chains of a file: by the file and, if it has several, by the names that they
 // have there (Side.Of of a reader), or their places.
 func labels(file string, side compare.Side) (of []string) {
+	// Without a column of chains a reader has one chain, named "": it is called by the file alone.
 	for c := range side.Chains {
 		name := strconv.Itoa(c + 1)
 		if side.Of != nil {
@@ -284,12 +285,15 @@ func readCSV(file string, want nameSet) (compare.Side, error) {
 		return b.side, err
 	}
 	text = bytes.TrimPrefix(text, []byte(string(mark)))
+	// Compressed files have control characters near their beginning, and so has UTF-16, in which
+	// ASCII characters have a byte of zeros.
 	if bytes.ContainsFunc(text[:min(len(text), 512)], func(c rune) bool {
 		return unicode.IsControl(c) && !unicode.IsSpace(c)
 	}) {
 		return b.side, errors.New("no text: want CSV, JSONL (.jsonl), posteriordb's draws (.json " +
 			"or .json.zip), or a folder of zarr; not compressed, and in UTF-8")
 	}
+	// The line break before the comment ends the last row of the warm-up; -1 without the comment.
 	adapted := bytes.Index(text, []byte("\n# Adaptation terminated"))
 	head := text[:min(len(text), 1<<16)] // which has the settings of Stan, before the header
 	if adapted < 0 && savedWarmUp.Match(head) && !noWarmUp.Match(head) {
@@ -307,6 +311,7 @@ func readCSV(file string, want nameSet) (compare.Side, error) {
 		return b.side, fmt.Errorf("no comma in its header %q: want commas between columns",
 			header[0])
 	}
+	// The reader uses the memory of a record again for the next one (ReuseRecord).
 	header = slices.Clone(header)
 	// Whole numbers are names that pandas gives.
 	if !slices.ContainsFunc(header, func(name string) bool { return !isNumber(name) }) &&
@@ -338,6 +343,8 @@ func readCSV(file string, want nameSet) (compare.Side, error) {
 		if err != nil {
 			return b.side, err
 		}
+		// The offset is that behind the row. Without the comment, where adapted + 1 is 0, every row
+		// lies beyond it.
 		if r.InputOffset() <= int64(adapted+1) {
 			b.side.WarmUp++
 			continue
@@ -375,6 +382,7 @@ func isNumber(text string) bool {
 func (n naming) flatten(name string, at []int, v any, add func(name string, v float64)) error {
 	if list, ok := v.([]any); ok {
 		for i, e := range list {
+			// Calls may share the array behind at: each makes a name of it, and keeps none.
 			if err := n.flatten(name, append(at, i), e, add); err != nil {
 				return err
 			}
@@ -401,6 +409,7 @@ func readJSONL(file string, want nameSet) (compare.Side, error) {
 		return b.side, err
 	}
 	defer in.Close()
+	// Where each column stands in the side, by its name: as the first draw has them, sorted.
 	places := make(map[string]int)
 	var named naming // of the first draw: each other one must have the same columns
 	text := bufio.NewReader(in)
@@ -439,6 +448,7 @@ func readJSONL(file string, want nameSet) (compare.Side, error) {
 				return b.side, fmt.Errorf("draw %d: %w", line, err)
 			}
 		}
+		// A name that two keys lead to is in values once, and in names twice.
 		if len(names) > len(values) {
 			return b.side, fmt.Errorf("draw %d: %w", line, once(names))
 		}
@@ -498,6 +508,7 @@ func readJSON(file string, want nameSet) (side compare.Side, err error) {
 		return side, fmt.Errorf("%w: want a list of chains with a list of numbers a column", err)
 	}
 	for c, chain := range chains {
+		// A side of this chain alone, which join adds in the first one's order of columns.
 		one := compare.Side{Chains: make([][][]float64, 1)}
 		own := slices.Sorted(maps.Keys(chain))
 		named := namingOf(own, want)

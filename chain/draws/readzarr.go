@@ -139,6 +139,7 @@ func openZarr(folder string, want nameSet) (compare.Side, error) {
 	if _, err := os.Stat(inside); err != nil {
 		inside = folder
 	}
+	// As this program writes it (zarr.saveMetadata); 0 of stores that do not say it.
 	b.side.Gradients, _ = top.Attributes["gradients"].(float64)
 	entries, err := os.ReadDir(inside)
 	if err != nil {
@@ -160,6 +161,8 @@ func openZarr(folder string, want nameSet) (compare.Side, error) {
 			names, arrays[e.Name()] = append(names, e.Name()), a
 		}
 	}
+	// All names must be known before the first is used: theta0 is an element of theta, unless there
+	// is an array theta besides.
 	named := namingOf(names, want)
 	for _, name := range names {
 		err := b.addArray(filepath.Join(inside, name), name, arrays[name], named, want)
@@ -234,6 +237,7 @@ func (b *builder) addArray(folder, name string, a array, named naming, want name
 		}
 		b.side.Names = append(b.side.Names, column)
 		for c := range chains {
+			// Row-major: draws follow each other within a chain, and elements within a draw.
 			x := make([]float64, draws)
 			for i := range x {
 				x[i] = values[(c*draws+i)*size+e]
@@ -300,6 +304,7 @@ func (m meta) array(version int) (a array, err error) {
 	// say nothing of these numbers.
 	switch {
 	case slices.Contains(strings.Fields("f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1"), kind):
+		// A letter for the kind and a digit for the bytes of an element, as in f8.
 		a.kind, a.size = kind[0], int(kind[1]-'0')
 	case strings.IndexAny(kind, "fc") == 0:
 		return a, fmt.Errorf("elements of the type %s: want whole numbers, or floats of 32 or 64 "+
@@ -370,6 +375,8 @@ func (a array) read(folder string) ([]float64, error) {
 		for i := range inChunk {
 			combin.SubFor(at, i, a.chunk) // within the chunk
 			inside := true
+			// The last chunk along a dimension may reach beyond the array: what it holds there is
+			// passed over.
 			for d := range at {
 				at[d] += place[d] * a.chunk[d] // within the array
 				inside = inside && at[d] < a.shape[d]
@@ -490,6 +497,8 @@ func unblosc(data []byte, most int) (out []byte, err error) {
 	if flags&bloscBits != 0 {
 		return nil, errors.New("blosc with shuffled bits: want bytes, or none")
 	}
+	// With blocks of 0 bytes i*block never reaches the total: the loop ends when it looks for a
+	// place beyond the data, which panics.
 	for i := 0; i*block < total; i++ {
 		length := min(block, total-i*block)
 		// c-blosc's own rule, which the header does not state; the last, shorter block is never
@@ -501,6 +510,7 @@ func unblosc(data []byte, most int) (out []byte, err error) {
 		}
 		// A stream is its length and its bytes, which are stored as they are where they would not
 		// become fewer.
+		// The block's place is counted from the beginning of the chunk, header included.
 		at := word(bloscHeader + 4*i)
 		var part []byte
 		for range streams {

@@ -77,6 +77,7 @@ func (Cycle) law(k int) ([]Word, error)       { return EquallyLikely([][]int{ide
 // orders lists all sequences of n different batches of k.
 var orders = combin.Permutations
 
+// law returns K! words of length 2K, each an order and the same order backwards.
 func (Palindrome) law(k int) ([]Word, error) {
 	words := orders(k, k)
 	for i, w := range words {
@@ -91,6 +92,7 @@ func (Palindrome) law(k int) ([]Word, error) {
 // rounding of a million of them.
 const probabilityTolerance = 1e-9
 
+// law returns the words of List once they are checked: they may be a user's.
 func (w Words) law(k int) ([]Word, error) {
 	words, total := w.List(k), 0.0
 	for i, word := range words {

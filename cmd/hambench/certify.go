@@ -76,6 +76,7 @@ run failed. 2: the input is wrong.`,
 	listOf(flags, &f.estimators, "estimator",
 		"`NAME,...` gradient estimators: plain, cv, svrg, svrg:M, saga",
 		estimators.Builtin().Lookup)
+	// The list is empty until run fills it in. The help states the default all the same.
 	flags.Lookup("estimator").DefValue = estimators.Plain.Name
 	listOf(flags, &f.Schemes, "scheme",
 		"`NAME,...` mini-batch schemes: full, reshuffle, replacement, cyclic, symmetric; all "+

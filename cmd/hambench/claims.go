@@ -41,6 +41,7 @@ the file as it is, unless --profile names one of its profiles.`,
 			if err != nil {
 				return err
 			}
+			// The format is a key of the map: oneOf has refused all others.
 			if err := claimWriters[format](f.stdout, decisions, f.label()); err != nil {
 				return err
 			}
@@ -158,6 +159,8 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 func (f *selection) openEvidence() (remove func(), err error) {
 	remove = func() {} // the store of --out stays
 	var there []*store.Store
+	// Four cases: no store, one that cannot be read, one that can be written, and one that can only
+	// be read, which s then holds for the merge below.
 	if _, absent := os.Stat(storePath(f.out)); absent != nil {
 		f.note("no store in %s: claims that need sampled chains are not decided", f.out)
 	} else if s, err := store.Read(storePath(f.out), store.Machine{}); err != nil {
@@ -171,6 +174,7 @@ func (f *selection) openEvidence() (remove func(), err error) {
 	if err != nil {
 		return remove, err
 	}
+	// From here on the folder must go whatever fails: the caller defers remove before it sees err.
 	remove = func() { os.RemoveAll(dir) }
 	f.Temporary = true
 	if f.Store, err = store.Open(dir, sweep.Here()); err != nil {

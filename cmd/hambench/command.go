@@ -58,6 +58,8 @@ func newRoot() *cobra.Command {
 		}
 		return noCommand(c, args)
 	}
+	// A HAMBENCH_ISA that is not there stops any command: plain Go, which is then in force, gives
+	// other numbers than the set that was asked for.
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return kernel.Err() }
 	finish(root)
 	return root
@@ -72,6 +74,8 @@ func dispatch(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 		args = append(args[1:], "--help")
 	}
 	root := newRoot()
+	// The hidden command by which shells ask for completions is let through: cobra adds it when it
+	// executes, so that Find does not know it.
 	named, rest, err := root.Find(args)
 	if err == nil && named.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") &&
 		!strings.HasPrefix(rest[0], cobra.ShellCompRequestCmd) {
@@ -116,6 +120,7 @@ func finish(c *cobra.Command) {
 		c.Args = noArguments
 	}
 	c.Args = checkArguments(c.Args)
+	// Its line of use names no argument: shells have no file to offer for one.
 	if !c.HasSubCommands() && c.Use == c.Name() {
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}

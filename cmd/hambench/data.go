@@ -195,6 +195,8 @@ func (f *selection) exportPosterior(c *cobra.Command, to string) error {
 	if err != nil {
 		return err
 	}
+	// A user's own file, d.Path, must outlive an export into its folder, where it may have the name
+	// of a file that is written. d.Path is "" for all other sets.
 	d, err := f.Data.Lookup(f.dataset)
 	if err != nil {
 		return err

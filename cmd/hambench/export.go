@@ -67,6 +67,8 @@ func (f *selection) export(write func(io.Writer, *table.Table) error) error {
 		f.note("of profile %s, in which they were run by name: the rows of %s", profile,
 			strings.Join(elsewhere[profile], ", "))
 	}
+	// The table has rows of exact errors and checks, too, which no export has, and one for each
+	// cell without a result.
 	cells := bench.NewResults(f.Store).Table(plans).Where("record", bench.CellRecord)
 	rows := cells.Where("missing", false)
 	if missing := cells.Len() - rows.Len(); missing > 0 {

@@ -28,6 +28,8 @@ many more splits would decide.`,
 		Example: "hambench certify --problem toy --json > new.json\n" +
 			"  hambench gate new.json new.json",
 		RunE: func(c *cobra.Command, files []string) error {
+			// Either file may be a pipe that nobody writes to: Ctrl-C has to end the command all
+			// the same.
 			result, err := input.Await(c.Context(), func() (*gate.Report, error) {
 				return gate.Files(files[0], files[1], o)
 			})

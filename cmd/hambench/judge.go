@@ -78,6 +78,8 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 			return cobra.MinimumNArgs(1)(c, files)
 		},
 		RunE: func(c *cobra.Command, files []string) error {
+			// Without the flag 0 stands for a cost that nobody states. Typed, it is refused, and so
+			// are infinities and NaN, of which both comparisons are false.
 			stated := c.Flags().Changed("gradients")
 			if stated && !(o.gradients > 0 && o.gradients <= math.MaxFloat64) {
 				return usage.Errorf("--gradients %g: want a number > 0", o.gradients)
@@ -122,6 +124,8 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 		"scorecard reference", "scorecard posterior", "checks json", "checks page",
 		"checks gradients")
 	const ofPosterior = "dataset model split noise profile precision rebuild checks"
+	// What describes a posterior has no effect beside another thing to compare with, nor in a
+	// scorecard, whose references are in its folders or in posteriordb.
 	for _, flag := range strings.Fields(ofPosterior) {
 		exclusive(c, flag+" "+others, "scorecard "+flag)
 	}
@@ -391,6 +395,7 @@ func printJudgement(w io.Writer, j judgement) error {
 		rows = append(rows, []string{"worst " + joint.Kind, fmt.Sprintf("%s: %v, p = %.2g",
 			joint.Of, joint.Test, joint.P)})
 	}
+	// What these draws could have shown: without it, accepted says as much of ten draws as of many.
 	for _, p := range j.Power {
 		rows = append(rows, []string{"refuses " + p.Of, fmt.Sprintf("with probability %.2f; %s",
 			p.Power, j.With(p))})

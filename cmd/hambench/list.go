@@ -47,6 +47,8 @@ settings of a chain: the names they have in files, flags and columns, range and 
 					strings.Join(append([]string{"list"}, args...), " "))
 			case asJSON:
 				return printJSON(c.OutOrStdout(), "  ", bench.Settings())
+			// The file's text as it is, with no table around it, so that it can be redirected into
+			// a file.
 			case len(args) == 2 && args[0] == "studies":
 				f, err := bench.Load(args[1], bench.Parts{})
 				if err == nil {
@@ -93,6 +95,8 @@ func writeList(w io.Writer, name string) error {
 	header, rows := listing(name)
 	var minor []int
 	if name == "integrators" { // what a step costs and its structure, not what it is
+		// A number for each column: normals are left out first, then Hessian-vector products; 0
+		// stays.
 		minor = []int{0, 0, 0, 3, 4, 5, 1, 2, 0}
 	}
 	return table.Write(w, header, rows, minor...)
@@ -123,6 +127,7 @@ func listing(name string) (header []string, rows [][]string) {
 		header = []string{"integrator", "claimed weak order", "claimed ergodic order",
 			"gradients", "Hessian-vector", "normals", "quasi-symplectic", "tested", "about"}
 		rows = rowsOf(integrators.Builtin(), func(m integrators.Integrator) []string {
+			// quasi-symplectic is what the integrator claims, tested what probes of its step find.
 			determinant, limit := integrators.Structure(m)
 			q := m.Claims
 			return []string{
@@ -131,6 +136,7 @@ func listing(name string) (header []string, rows [][]string) {
 				yes(q.QuasiSymplectic), yes(determinant && limit), m.About,
 			}
 		})
+		// Splittings are made from their words when they are named: no registry lists them.
 		return header, append(rows, []string{"split:WORD", "", "", "", "", "", "", "",
 			"any splitting: letters A (drift), B (kick), O (friction and noise), as split:BAOAB"})
 	case "estimators":

@@ -145,10 +145,13 @@ func separated(err error) string {
 		for _, one := range e.Unwrap() {
 			plain, all = append(plain, one.Error()), append(all, separated(one))
 		}
+		// errors.Join alone has its parts one a line. An error of several %w has them within a text
+		// of its own, which is left as it is.
 		if strings.Join(plain, "\n") == text {
 			return strings.Join(all, "; ")
 		}
 	case interface{ Unwrap() error }:
+		// The text of the wrapped error stands within this one, and is rewritten in its place.
 		if in := e.Unwrap(); in != nil && in.Error() != "" {
 			return strings.Replace(text, in.Error(), separated(in), 1)
 		}

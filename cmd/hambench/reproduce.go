@@ -111,6 +111,8 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 	if err := r.openStore(store.Open, sweep.Here()); err != nil {
 		return err
 	}
+	// Read before Save, which replaces manifests of the same studies, label and data sets: they are
+	// what this run is compared with.
 	earlier, err := bench.Plans(r.Store, r.label())
 	if err != nil {
 		return err
@@ -118,6 +120,8 @@ func (r *reproduction) prepare(ctx context.Context) (err error) {
 	for _, p := range r.plans {
 		r.noteOther(p.Study, earlier, "this")
 	}
+	// Manifests are written before any job runs, so that an interrupted run can be drawn and
+	// exported from its store alone.
 	return bench.Save(r.Store, sweep.MadeHere(), r.plans)
 }
 

@@ -35,6 +35,7 @@ it judges has a verdict.`,
 			if err := r.takeStudy(c, args[0]); err != nil {
 				return err
 			}
+			// With --dry-run or --check nothing is judged, and a failed reference is no error.
 			if err := r.carryOut(c.Context()); err != nil || r.dryRun || r.missingOnly {
 				return err
 			}
@@ -111,6 +112,7 @@ func (f *selection) noteOther(s bench.Study, plans []bench.Plan, which string) {
 // A profile that does not expand, say for too many cells, makes an error.
 func printStudy(w io.Writer, f *bench.File) error {
 	var rows [][]string
+	// "" is the file as it is, without a profile laid over it.
 	for _, name := range append([]string{""}, f.Profiles()...) {
 		s, err := f.Study(bench.Profile{Name: name})
 		if err != nil {

@@ -47,8 +47,11 @@ exit code 1.`,
 			"0.4 --friction 2 --samples 1000",
 		RunE: f.run,
 	}
+	// --out is where --start truth finds or makes reference chains that do not come with the
+	// program. Draws never go there.
 	f.register(c, posteriorFlags+" exec-timeout out")
 	fs := c.Flags()
+	// After the shared flags: a setting whose flag is one of these is not declared again.
 	f.registerSettings(fs)
 	oneOf(fs, &f.format, "format",
 		"format: zarr goes to the folder --to, the others to standard output", draws.Names()...)

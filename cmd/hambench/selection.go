@@ -293,6 +293,7 @@ func (f *selection) besides(c bench.Cell) string {
 		of = append(of, c.Scheme)
 	}
 	for _, s := range bench.Settings() {
+		// More has the settings without a field of their own, where they are not at their default.
 		if v, ok := c.More[s.Name]; ok && s.Kind == table.Number {
 			of = append(of, s.Symbol+fmt.Sprint(v))
 		}

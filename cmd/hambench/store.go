@@ -166,6 +166,7 @@ func (f *selection) mergeStores(from []string, published bool) error {
 	} else {
 		m, err = f.Store.Merge(store.Shared, sources...)
 	}
+	// All that could be merged is, and is counted, even if a conflict makes the command fail.
 	for _, t := range m.Corruptions {
 		fmt.Fprintf(f.stdout, "not merged: %v\n", t)
 	}
@@ -201,6 +202,7 @@ func (f *selection) mergePublished(sources []*store.Store) (store.Merged, error)
 		return runs, err
 	}
 	for _, key := range bench.Contained(plans) {
+		// Manifests that the store had before the merge are kept, whatever others contain.
 		if !slices.Contains(own, key) {
 			err = errors.Join(err, f.Store.Remove(store.Run, key))
 		}
@@ -209,10 +211,12 @@ func (f *selection) mergePublished(sources []*store.Store) (store.Merged, error)
 	if err = errors.Join(err, failed); err != nil {
 		return runs, err
 	}
+	// The manifests that are left decide which results are merged, so they had to come first.
 	listed := bench.Jobs(plans)
 	m, err := f.Store.Merge(func(kind store.Kind, key string) bool {
 		return store.Published(kind, key) && listed[key]
 	}, sources...)
+	// No manifest is a listed job, so that the first merge alone has counted them.
 	m.Added[store.Run], m.Older = runs.Added[store.Run], runs.Older
 	return m, err
 }

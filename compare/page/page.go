@@ -76,6 +76,8 @@ func curves(columns []compare.Column) template.HTML {
 	}
 	var b strings.Builder
 	for _, c := range columns {
+		// In points of the panel: x is where a share lies, from 0 at the left to 1, and y where a
+		// difference does, positive ones above the middle.
 		x := func(share float64) float64 { return left + inner*share }
 		middle := top + (height-top-26)/2 // where the difference is 0; 26 points are below the axis
 		y := func(d float64) float64 { return middle - d/largest*(middle-top) }
@@ -91,6 +93,8 @@ func curves(columns []compare.Column) template.HTML {
 			fmt.Fprintf(&lower, "%.1f,%.1f ", x(c.Curve[i].Share), y(-c.Curve[i].Band))
 		}
 		fmt.Fprintf(&line, "%.1f,%.1f", x(1), y(0))
+		// Argument 4 is the column's name, which stands twice; a verb without a number takes the
+		// argument behind the last one.
 		fmt.Fprintf(&b, `<svg viewBox="0 0 %g %g" width="%g" role="img" aria-label="%[4]s">`+
 			`<text x="%g" y="13" class="name">%[4]s</text>`+
 			`<polygon points="%[6]s%[7]s" class="band"/>`+

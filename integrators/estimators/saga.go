@@ -71,6 +71,8 @@ func (e *saga) Force(s Step, z *integrators.State) integrators.Force {
 // Gradient replaces the batch's entry of the table when it is first called in a step.
 func (e *saga) Gradient(g, theta []float64) {
 	e.batch.Gradient(g, theta)
+	// A later gradient of the step. The entry is already that of the first one: the difference to
+	// the table as it was is kept in plus.
 	if e.entry == nil {
 		floats.Add(g, e.plus)
 		return
@@ -78,6 +80,7 @@ func (e *saga) Gradient(g, theta []float64) {
 	weight := 1 / float64(e.problem.Batches)
 	for j, x := range g {
 		old := e.entry[j]
+		// By the mean before the entry changes; the mean follows without a pass over the table.
 		e.plus[j] = e.mean[j] - old
 		g[j], e.entry[j] = x+e.plus[j], x
 		e.mean[j] += weight * (x - old)

@@ -86,6 +86,8 @@ type source struct {
 	block  [4]uint32
 }
 
+// Uint64 returns the next value: the first or the last two of a block's four words. Blocks are
+// counted in the first two words of Philox's counter; the stream is its last.
 func (s *source) Uint64() uint64 {
 	w := 2 * (s.next & 1)
 	if w == 0 {

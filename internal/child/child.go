@@ -154,6 +154,7 @@ func (c *Child) ended(op string) error {
 func (c *Child) read(op string, line []byte, answer any) error {
 	line = bytes.TrimSpace(line)
 	if !json.Valid(line) || line[0] != '{' {
+		// Encoders that are not strict, Python's by default, write these words.
 		if bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
 			return usage.Errorf("%s: the answer to %s has numbers that are not finite, which "+
 				"JSON does not have: a model's potential may be null, a step must be finite",
@@ -168,6 +169,7 @@ func (c *Child) read(op string, line []byte, answer any) error {
 	if err == nil {
 		return nil
 	}
+	// A refusal ends up here, too: its key is one that the answer does not have.
 	var refusal struct {
 		Error *string `json:"error"`
 	}
@@ -201,6 +203,8 @@ type tail struct {
 	text []byte
 }
 
+// Write adds p and drops what is too old. It never fails: an error would end the copying of what
+// the child writes.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

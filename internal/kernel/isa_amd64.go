@@ -87,6 +87,7 @@ func maskOf[T Float](s Set, n int) uint64 {
 	if s == avx512 {
 		return 1<<n - 1
 	}
+	// The address may be kept as a number: a variable of a package neither moves nor is freed.
 	return uint64(uintptr(unsafe.Pointer(&laneWords[32-n*size[T]()])))
 }
 

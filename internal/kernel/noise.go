@@ -29,6 +29,7 @@ const (
 // NewNoise returns the sequence of a key and a stream, at its first vector.
 func NewNoise(key uint64, stream uint32) *Noise { return newNoise(chosen, key, stream) }
 
+// newNoise is NewNoise on a given set.
 func newNoise(s Set, key uint64, stream uint32) *Noise {
 	return &Noise{set: s, counter: newCounter(key, stream)}
 }
@@ -51,6 +52,8 @@ func (n *Noise) Normal(dst []float64) {
 // Update carries out u with the next vector as ξ.
 func (n *Noise) Update(u *Update) {
 	if !u.uniform() {
+		// The fused loops take uniform coefficients alone: here normals go through memory, in room
+		// that is kept between calls.
 		if len(n.xi) < len(u.R) {
 			n.xi = make([]float64, len(u.R))
 		}
@@ -79,6 +82,7 @@ func (n *Noise) advance() {
 // none from end on. Element i starts a group.
 func (n *Noise) from(i, end int) []float64 {
 	n.counter.block = uint64(i / 4)
+	// tail is as long as the longest iteration of any set, so that plain Go alone makes none.
 	if normalVectors(n.set, &n.counter, n.tail[:]) == 0 {
 		n.ziggurat(n.tail[:], i)
 	}

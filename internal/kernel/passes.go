@@ -104,6 +104,7 @@ func (u *Update) coordinate(i int, xi float64) {
 	part := &u.likelihood
 	r := u.P.At(i) * u.R[i]
 	switch {
+	// The first drift is along the momentum as the last step left it: r has P already.
 	case part.Next != nil:
 		u.Theta[i] = math.FMA(part.Drift.At(i), u.R[i], u.Theta[i])
 		r = math.FMA(u.A.At(i), float64(part.Float32[i])+u.Theta[i], r)
@@ -112,12 +113,14 @@ func (u *Update) coordinate(i int, xi float64) {
 	case u.G != nil:
 		r = math.FMA(u.A.At(i), u.G[i], r)
 	}
+	// B drifts with the momentum before friction and noise, D with that after them.
 	kicked := r
 	r = math.FMA(u.S.At(i), xi, u.Q.At(i)*r)
 	u.R[i] = r
 	if u.Theta != nil {
 		u.Theta[i] = math.FMA(u.D.At(i), r, math.FMA(u.B.At(i), kicked, u.Theta[i]))
 	}
+	// Where the next step's first drift will lead, from the position and momentum just stored.
 	if part.Next != nil {
 		part.Next[i] = float32(math.FMA(part.Drift.At(i), r, u.Theta[i]))
 	}
@@ -187,6 +190,8 @@ func (u *Update) check(xi []float64) {
 	n, part := len(u.R), &u.likelihood
 	fits := func(x []float64) bool { return x == nil || len(x) >= n }
 	ok := fits(u.Theta) && fits(u.G) && fits(xi) && fits(part.G)
+	// The likelihood's gradient is given in one format; in float32 it comes with room for the next
+	// position. Either way θ is added to it, and must be there.
 	ok = ok && (part.G == nil || part.Next == nil)
 	if part.Float32 != nil || part.Next != nil {
 		ok = ok && min(len(part.Float32), len(part.Next)) >= n
@@ -257,6 +262,7 @@ func (s Set) Combine(dst []float64, rounded []float32, terms ...Summand) {
 
 // combineSpan stores elements lo to hi of a combination, atOnce at most.
 func combineSpan(dst []float64, rounded []float32, terms []Summand, lo, hi int) {
+	// Sums have room of their own: dst may be a vector of a term that is still to be read.
 	var room [atOnce]float64
 	sums := room[:hi-lo]
 	for i := range terms {

@@ -77,8 +77,10 @@ func updateVectors(s Set, u *Update, xi []float64) int {
 	if iterations == 0 {
 		return 0
 	}
+	// theta is not read from r where it is missing: nil tells the assembly to leave positions out.
 	r := unsafe.Pointer(&u.R[0])
 	p := pass{theta: unsafe.Pointer(unsafe.SliceData(u.Theta)), r: r, g: r, xi: r}
+	// In the order of coefs A, which the gradient has, is 1, and S, which the noise has, is 4.
 	none := Coef{}
 	coefs, part := u.coefs(), &u.likelihood
 	g, addTheta := u.force()
@@ -99,6 +101,8 @@ func updateVectors(s Set, u *Update, xi []float64) int {
 		coefs[4] = &none
 	}
 	for i, c := range coefs {
+		// Coefficients of coordinates are read where they lie, 8 bytes each. A uniform one is
+		// repeated to the length of an iteration, and read again in each.
 		if c.Each != nil {
 			p.coef[i], p.step[i] = unsafe.Pointer(&c.Each[0]), 8*iterationLen(s)
 			continue

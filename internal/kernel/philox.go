@@ -37,6 +37,8 @@ type counter struct {
 	start [4]uint64 // see share
 }
 
+// newCounter returns the counter of a stream's first vector. The key of round i is the first
+// round's plus i Weyl increments, each half by itself.
 func newCounter(key uint64, stream uint32) (c counter) {
 	c.words[2] = uint64(stream)
 	k0, k1 := uint32(key), uint32(key>>32)
@@ -68,9 +70,12 @@ func (c *counter) share() {
 
 // draw returns a block's words, as Philox does. It needs what share derives.
 func (c *counter) draw(block uint32) (x0, x1, x2, x3 uint32) {
+	// p0 is the first round's product of the block, p1 the second round's of the word that the high
+	// half of p0 becomes; start has their other operands.
 	p0 := uint64(philoxM0) * uint64(block)
 	p1 := uint64(philoxM1) * uint64(uint32(p0>>32)^uint32(c.start[0]))
 	x0, x1, x2 = uint32(p1>>32)^uint32(c.start[1]), uint32(p1), uint32(p0)^uint32(c.start[2])
+	// start[3] has a key of the third round in it already, which the loop adds itself.
 	x3 = uint32(c.start[3] ^ c.keys[5])
 	for i := 4; i < len(c.keys); i += 2 {
 		p0, p1 := uint64(philoxM0)*uint64(x0), uint64(philoxM1)*uint64(x2)

@@ -140,6 +140,8 @@ func (p *Program[T]) touch(o Operand, n int) {
 
 // Product appends a product.
 func (p *Program[T]) Product(q Product) {
+	// How many elements of its slice each operand needs, from its own offset on: as far as the last
+	// one that is read or written, plus one. Rows of B count in whole vectors.
 	c := (q.M-1)*q.CRow + q.N
 	h := c
 	for _, t := range q.Terms {
@@ -181,6 +183,7 @@ func (p *Program[T]) Transpose(q Transpose) {
 	case p.set == generic:
 		p.plain = append(p.plain, func(f [][]T) { transpose(f, &q) })
 	case q.Pairs: // a transposition of doubles
+		// Two float32 of a pair move as one double, so that offsets and strides are halved.
 		double := func(o Operand) Operand { return Operand{o.Slice, o.Offset / 2} }
 		p.code = compileTranspose[float64](p.code, p.set, &Transpose{
 			M: half(q.M), N: PairRows,

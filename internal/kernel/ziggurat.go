@@ -31,6 +31,9 @@ const (
 // end.
 var theZiggurat = newZiggurat()
 
+// newZiggurat computes the layers, from the lowest up, of the density f(x) = exp(−x²/2). With r the
+// zigguratTail each has the area v = r f(r) + ∫_r^∞ f, and above a layer of width x the next one
+// has the width x' with f(x') = f(x) + v/x.
 func newZiggurat() *ziggurat {
 	density := func(x float64) float64 { return math.Exp(-x * x / 2) }
 	area := zigguratTail*density(zigguratTail) +
@@ -42,6 +45,7 @@ func newZiggurat() *ziggurat {
 		z.layers[i].unit, z.layers[i].inner = width*zigguratBits, next
 		z.height[i] = density(width)
 		width = next
+		// Rounding may take the density just above 1 at the top, where the width is 0.
 		next = math.Sqrt(max(0, -2*math.Log(area/width+density(width))))
 	}
 	z.layers[zigguratLayers-1].inner = 0
@@ -95,10 +99,12 @@ func (n *Noise) edge(i int, layer uint8, x float64) float64 {
 			}
 			continue
 		}
+		// A height drawn uniformly within the layer: x counts if the point is under the density.
 		low, high := z.height[layer], z.height[int(layer)+1]
 		if low+(high-low)*uniform(u[0]) < math.Exp(-x*x/2) {
 			return x
 		}
+		// Rejected: a new candidate, which the next attempt decides on unless it counts at once.
 		if layer, x = z.draw(u[1]); math.Abs(x) < z.layers[layer].inner {
 			return x
 		}

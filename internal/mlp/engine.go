@@ -100,6 +100,8 @@ func (e *engine[T]) allocate() {
 	for _, y := range e.layers {
 		widest = max(widest, y.out)
 	}
+	// Rows that Gather copies stand behind the data, and are at most as many: what has a place for
+	// each row has twice as many.
 	e.inputLen = kernel.RoundUp(2*e.rows, lanes) + lanes
 	e.inputs = newActivations[T](e.layers[0].in, e.inputLen)
 	e.targets, e.labels = make([]T, 2*len(e.given.Targets)), make([]int, 2*len(e.given.Labels))

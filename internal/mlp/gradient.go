@@ -121,6 +121,8 @@ func (b *builder[T]) backward(e kernel.Epilogue) *kernel.Program[T] {
 	b.Program = kernel.NewProgram[T](b.set)
 	for l := len(b.layers) - 1; l >= 0; l-- {
 		delta, tangent := b.delta(slotDelta, l), b.delta(slotTangentDelta, l)
+		// Of the product alone, layer 0 takes no part that multiplies delta: its inputs are data,
+		// and have no tangent.
 		if b.kind.hasGradient() || l > 0 {
 			b.transpose(l, delta, slotTransposed)
 		}
@@ -133,6 +135,8 @@ func (b *builder[T]) backward(e kernel.Epilogue) *kernel.Program[T] {
 		if l == 0 { // nothing needs the derivative by the data
 			break
 		}
+		// With the inputs f of layer l, δ_{l−1} = 1{f > 0} W_l δ_l/√D. Its tangent has V_l δ_l and
+		// W_l times the tangent of δ_l in the place of W_l δ_l. Those of l stay in the other slots.
 		b.back(l, slotDelta, b.weighBack(slotTheta, l, delta))
 		if b.kind.hasProduct() {
 			b.back(l, slotTangentDelta,

@@ -28,6 +28,8 @@ func (e *engine[T]) lossDelta(paired bool, lo, n int, scale float64) {
 	} else {
 		e.probabilities(paired, delta, z, n)
 		for b, label := range e.labels[lo : lo+n] {
+			// delta has the softmax p: less 1 at the label it is the derivative of the
+			// cross-entropy.
 			delta[e.place(paired, label, b)]--
 			for c := range e.classes {
 				delta[e.place(paired, c, b)] *= T(scale)
@@ -126,6 +128,7 @@ func (e *engine[T]) rowLoss(row, b int) float64 {
 		d := float64(z[b] - e.targets[row])
 		return (d*d/e.given.NoiseVariance + math.Log(2*math.Pi*e.given.NoiseVariance)) / 2
 	}
+	// log Σ_c exp(z_c) is taken relative to the largest output, so that nothing overflows.
 	top, sum := math.Inf(-1), 0.0
 	for c := range e.classes {
 		top = max(top, float64(z[c*e.rowLen+b]))

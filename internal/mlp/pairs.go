@@ -17,6 +17,8 @@ func (e *engine[T]) canPair() bool {
 	if !e.set.HasPairs() || kernel.Lanes[T]() != kernel.PairRow {
 		return false
 	}
+	// A ReLU stores whole pairs alone, so that hidden layers need even widths. Inputs, which are
+	// doubled one by one, and outputs may be odd.
 	for _, y := range e.layers[1:] {
 		if y.in%2 != 0 {
 			return false

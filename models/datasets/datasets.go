@@ -158,6 +158,8 @@ func (s *Set) Split(index int) (*Split, error) {
 	if err != nil {
 		return nil, usage.Errorf("data set %q, split %d: %w", s.Name, index, err)
 	}
+	// take copies the rows, which standardise changes: the set keeps its own. The target's scale is
+	// 1 and its mean 0 unless standardise finds others.
 	p := &Split{
 		Name: s.Name, Index: index, Task: s.Task, Classes: s.Classes, Features: s.Features,
 		TargetScale: 1, NoiseVariance: s.NoiseVariance, TrainAt: train, TestAt: test,

@@ -132,6 +132,7 @@ var builtin = sync.OnceValue(func() (r Registry) {
 			d.Task = Classification
 		}
 		d.Make = makers[d.Name]
+		// Addresses begin with a variable such as ${archive}, which the table [address] defines.
 		address := func(name string) string { return file.Address[name] }
 		for _, f := range d.Files {
 			for k, u := range f.URLs {

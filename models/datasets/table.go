@@ -172,6 +172,7 @@ type fileRow struct {
 func spaced(lines []string) (rows []fileRow) {
 	for i, line := range lines {
 		fields := strings.Fields(line)
+		// Quotes around a field are left out. They do not hold a name of several words together.
 		for k, f := range fields {
 			if len(f) > 1 && f[0] == '"' && f[len(f)-1] == '"' {
 				fields[k] = f[1 : len(f)-1]
@@ -392,6 +393,8 @@ func (t *table) add(fields []string) error {
 		// As Excel writes 1.5 in half of the world.
 		point := strings.Replace(f, ",", ".", 1)
 		decimalComma := point != f && isNumber(point)
+		// The first row decides whether a column is one of words or of numbers: a field of the
+		// other kind further down is an error.
 		switch word := t.words && i != t.target && !isNumber(f) && !decimalComma; {
 		case c.words != nil && !word:
 			return fmt.Errorf("%s: %.40q is a number, and %.40q in line %d is not: want numbers "+
