@@ -339,7 +339,8 @@ func (x *evaluation) nothing() Finding {
 		return undecided("no row that the claim selects has a counterpart that differs from it " +
 			"in " + of + " alone, at the same step and all else")
 	}
-	if len(x.left) > 0 {
+	// Not the other reasons: these are of chains that count.
+	if len(x.left[failedReference])+len(x.left[coarseReference]) > 0 {
 		return undecided("no chains are left to compare")
 	}
 	if x.users() {

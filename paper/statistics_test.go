@@ -589,6 +589,23 @@ func TestAUsersClaimMayHaveTheIDOfABuiltInOne(t *testing.T) {
 	}
 }
 
+// Where one side of a comparison has not been run, that is what is said, whatever is known of the
+// references; where a reference has failed, no chains are left.
+func TestASideThatIsMissingIsNoChainLeftOut(t *testing.T) {
+	for failed, want := range map[string]string{"": "no results yet: run hambench reproduce --only methods", "a check": "no chains are left to compare"} {
+		m := newMemory()
+		p := bench.Plan{Study: bench.Study{ID: "methods"}}
+		for i := range 6 {
+			cell := bench.Cell{Dataset: fmt.Sprint("set", i), Integrator: "leapfrog", Batches: 16, Friction: 5, Inner: 1, Step: 0.01, Oracle: "reference"}
+			m.putResult(&p, bench.Result{Cell: cell, KS: 0.5, KSSelfSD: 0.01, ReferenceFailed: strings.Fields(failed)})
+		}
+		i := slices.IndexFunc(Claims(), func(c Claim) bool { return c.ID == "leapfrog-competes" })
+		if f := Decide(Claims()[i:i+1], m.of(p))[0]; f.Verdict != NotDecided || !strings.Contains(f.Summary, want) {
+			t.Errorf("references that failed %q: %s, %q, want %q", failed, f.Verdict, f.Summary, want)
+		}
+	}
+}
+
 // A run on some of a study's data sets decides what is claimed of these, and no claim on all.
 func TestWhatARunLeftOutIsNotDecided(t *testing.T) {
 	for _, c := range []struct {

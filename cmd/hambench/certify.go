@@ -340,7 +340,8 @@ func undecided(rows []certify.Row) error {
 	decided := count[certify.Confirmed] + count[certify.Exact] + count[certify.Refuted] +
 		count[certify.Inconclusive] + count[certify.Unstable] + count[certify.Alone]
 	return fmt.Errorf("certify: of %d verdicts %d are refuted, %d inconclusive, %d unstable, %d "+
-		"predictions alone, %d on steps without a law: --strict wants all confirmed or exact",
+		"predictions alone, %d of steps without a law, or of no sampler: --strict wants all "+
+		"confirmed or exact",
 		all, count[certify.Refuted], count[certify.Inconclusive], count[certify.Unstable],
 		count[certify.Alone], all-decided)
 }
