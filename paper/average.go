@@ -36,6 +36,16 @@ func (x *evaluation) over(rows *table.Table) {
 	x.Replicates = cmp.Or(x.Replicates, "dataset")
 }
 
+// overAll is over of the rows that count or, of users' claims, of all that were selected: sets of
+// which every chain diverged are replicates that are missing, and do not make seeds of the only
+// set that is left stand for them.
+func (x *evaluation) overAll(left *table.Table) {
+	if x.users() {
+		left = x.selected
+	}
+	x.over(left)
+}
+
 // replicates is what the values of the column are called.
 func (x *evaluation) replicates() string {
 	i := slices.IndexFunc(replicateNames, func(by [2]string) bool { return by[0] == x.Replicates })
@@ -100,10 +110,11 @@ func (x *evaluation) interval() Finding {
 	mean, half := MeanInterval(means, x.referenceVariance(), x.Level)
 	e := estimate{value: mean, low: mean - half, high: mean + half}
 	shares := x.Statistic == bench.ShareStatistic || x.Statistic == worseStatistic
+	logarithms := indicator(x.Statistic == bench.LogRatioStatistic)
 	switch {
 	case shares && (half == 0 || x.yesOrNo()): // scatter says little here
 		e.low, e.high = x.binomial(mean)
-	case half == 0 && x.users():
+	case x.users() && half <= roundOff*max(math.Abs(mean), logarithms):
 		e.open = sameNumber
 	}
 	return x.decideMean(e, means)
@@ -114,6 +125,11 @@ func (x *evaluation) interval() Finding {
 // or by construction, and then say nothing of how far others would be. Built-in claims know what
 // they count.
 const sameNumber = "all replicates have one number, and so no scatter that an interval could be of"
+
+// roundOff is the width of an interval, as a share of its number, that rounding may leave where all
+// replicates have one (Fieller's ends differ by a root of it); of logarithms, of which 0 is as good
+// a number as any, it is the width itself.
+const roundOff = 1e-7
 
 // yesOrNo reports whether each replicate has one chain, which counts as 0 or 1.
 func (x *evaluation) yesOrNo() bool {
@@ -226,7 +242,7 @@ func (x *evaluation) means() Finding {
 	default:
 		rows = x.finite(rows)
 	}
-	x.over(rows)
+	x.overAll(rows)
 	for _, r := range rows.Rows() {
 		x.add(r, x.shifted(r), x.ofDistance()/unitOf(x.DataClaim))
 	}
@@ -251,7 +267,7 @@ const fewestSteps = 3
 // negative, have no logarithm and are left out.
 func (x *evaluation) slopes() Finding {
 	rows := x.finite(x.selected)
-	x.over(rows)
+	x.overAll(rows)
 	var dim []float64 // steps at which a number is not told from 0
 	// Chains that differ in their seed are averaged, unless seeds are the replicates.
 	lines := rows.GroupBy(x.ofLines(rows)...)
@@ -336,10 +352,10 @@ func (x *evaluation) chance(rows *table.Table) float64 {
 func (x *evaluation) excessRatios(pairs []table.Pair) Finding {
 	excess, ratios := x.fiellerOf(pairs)
 	switch {
-	case !x.users():
+	case !x.users() || excess.open != "":
 	case math.IsInf(excess.low, 0) || math.IsInf(excess.high, 0):
 		excess.open = "numbers are too large for an interval"
-	case excess.low == excess.high:
+	case excess.high-excess.low <= roundOff*math.Abs(excess.value):
 		excess.open = sameNumber
 	}
 	f := x.decideMean(excess, ratios)

@@ -387,7 +387,9 @@ func (x *evaluation) rows(where map[string][]any) *table.Table {
 	if x.users() { // whose exact jobs are counted apart
 		missing = missing.Where("record", bench.CellRecord)
 	}
-	x.missing += bench.Unrun(missing, where).Len()
+	if !x.users() || !bench.OfExact(x.Of) { // which cells have no number of
+		x.missing += bench.Unrun(missing, where).Len()
+	}
 	found := bench.Selected(x.all, where).Filter(func(r table.Row) bool {
 		switch {
 		case r.Get("missing").Truth():
@@ -396,6 +398,9 @@ func (x *evaluation) rows(where map[string][]any) *table.Table {
 			return true
 		case x.Of == "error": // which rows of other kinds do not have
 			return r.Text("record") == bench.ErrorRecord
+		case x.users() && x.Of == "relative_error" && r.Text("record") == bench.ErrorRecord &&
+			math.IsNaN(r.Number("error")): // no stationary law, which is no missing number
+			return true
 		}
 		v := x.number(r)
 		if v != v && !diverged(r) {
@@ -495,6 +500,9 @@ func (x *evaluation) number(r table.Row) float64 {
 	}
 	if v := r.Get(x.Of); v.Kind() == table.Truth {
 		return indicator(v.Truth())
+	}
+	if of, ok := resolutions[x.Of]; ok && x.users() && r.Number(x.Of) <= r.Number(of) {
+		return 0 // as of "error"
 	}
 	return r.Number(x.Of)
 }
@@ -620,15 +628,22 @@ func (x *evaluation) numbers() Finding {
 	}
 	var found []estimate
 	for _, r := range rows.Rows() {
-		found = append(found, x.certain(r, x.Of+" of "+nameOf(r), x.shifted(r)))
+		e := x.certain(r, x.Of+" of "+nameOf(r), x.shifted(r))
+		if low, high := x.bounds(r); x.users() && low < high {
+			e.low, e.high = x.shiftedBy(low), x.shiftedBy(high)
+			e.value, e.text = e.high, x.format(e.high)+" or less"
+		}
+		found = append(found, e)
 	}
 	return x.each("value", "numbers", found)
 }
 
 // shifted is a number's distance from the published one, if the case has one.
 func (x *evaluation) shifted(r table.Row) float64 {
-	return (x.number(r) - x.From) / unitOf(x.DataClaim)
+	return x.shiftedBy(x.number(r))
 }
+
+func (x *evaluation) shiftedBy(v float64) float64 { return (v - x.From) / unitOf(x.DataClaim) }
 
 // nameOf names a row of exact errors or of a check.
 func nameOf(r table.Row) string {

@@ -331,7 +331,9 @@ func (m memory) putExact(t *testing.T, p *bench.Plan, x exactError) {
 		p.Exact = append(p.Exact, bench.ExactJob{Key: key, Purpose: x.Purpose, Problem: name, Exact: e})
 	}
 	for i, o := range x.Observables {
-		x.Observables[i].Resolution = make([]certify.Number, len(o.Errors))
+		if o.Resolution == nil {
+			x.Observables[i].Resolution = make([]certify.Number, len(o.Errors))
+		}
 	}
 	m.exact[key] = append(m.exact[key], x.Row)
 }

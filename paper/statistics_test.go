@@ -589,6 +589,81 @@ func TestAUsersClaimMayHaveTheIDOfABuiltInOne(t *testing.T) {
 	}
 }
 
+// What users' claims may not be decided by: one set of which chains stayed, replicates that differ by
+// rounding alone, a denominator that is not told from 0.
+func TestUsersClaimsAreNotDecidedByLittle(t *testing.T) {
+	fast, slow := map[string][]any{"integrator": {"fast"}}, map[string][]any{"integrator": {"slow"}}
+	claim := func(statistic string, over map[string][]any, low, high float64) bench.DataClaim {
+		return bench.DataClaim{ID: "c", Statistic: statistic, Of: "rmse", Where: fast, Over: over, Between: limits(low, high), Level: 0.99}
+	}
+	for _, statistic := range []string{bench.MeanStatistic, bench.OrderStatistic} {
+		rows := madeUp()
+		for i := range 30 {
+			for _, h := range []float64{0.1, 0.2, 0.4} {
+				chainRow(rows, fmt.Sprint("set", i/5), i%5, "fast", h, 0.2, map[string]any{"rmse": h * (1 + 0.01*float64(i%3)), "diverged": i >= 5})
+			}
+		}
+		if f := decideBy(claim(statistic, nil, 0, 3), rows); f.Verdict != NotDecided || !strings.Contains(f.Summary, "on 1 data sets: want 4 or more") {
+			t.Errorf("%s with one set left: %s, %s", statistic, f.Verdict, f.Summary)
+		}
+	}
+	for _, factor := range []float64{1, 2, 3} {
+		rows := madeUp()
+		for i := range 7 {
+			v := 0.1 + 0.037*float64(i*i%5) + 0.0013*float64(i)
+			chainRow(rows, fmt.Sprint("set", i), 1, "fast", 0.1, 0.5, map[string]any{"rmse": factor * v})
+			chainRow(rows, fmt.Sprint("set", i), 1, "slow", 0.1, 0.5, map[string]any{"rmse": v})
+		}
+		for _, statistic := range []string{bench.RatioStatistic, bench.LogRatioStatistic} {
+			if f := decideBy(claim(statistic, slow, 0.9*factor, 1.1*factor), rows); f.Verdict != NotDecided || !strings.Contains(f.Summary, sameNumber) {
+				t.Errorf("%s of %g times the same: %s, %s", statistic, factor, f.Verdict, f.Summary)
+			}
+		}
+	}
+	rows := madeUp()
+	for i, v := range []float64{0.3, -0.3, 0.2, -0.25, 0.1, -0.04} {
+		chainRow(rows, fmt.Sprint("set", i), 1, "fast", 0.1, 0.5, map[string]any{"rmse": 0.3 + 0.02*float64(i)})
+		chainRow(rows, fmt.Sprint("set", i), 1, "slow", 0.1, 0.5, map[string]any{"rmse": v})
+	}
+	if f := decideBy(claim(bench.RatioStatistic, slow, 0, 100), rows); f.Verdict != NotDecided || !strings.Contains(f.Summary, "not told from 0") {
+		t.Errorf("a denominator about 0: %s, %s", f.Verdict, f.Summary)
+	}
+}
+
+// An error below its resolution may have any size up to it, as a mean and as a ratio, and so may a
+// relative one; a step without a stationary law is no missing number.
+func TestUnresolvedErrorsOfUsersHaveBounds(t *testing.T) {
+	nan := certify.Number(math.NaN())
+	for _, of := range []string{"error", "relative_error"} {
+		for _, tt := range []struct {
+			what      string
+			error     []certify.Number // at h = 0.1 and 0.2
+			low, high float64
+			want      Verdict
+			says      string
+		}{
+			{"unresolved", []certify.Number{5e-7, 1e-3}, 0, 1e-12, Refuted, "0.001"}, // by the second
+			{"unresolved", []certify.Number{5e-7, 5e-7}, 0, 1e-12, NotDecided, "1e-06 or less"},
+			{"unresolved", []certify.Number{5e-7, 1e-3}, 1e-7, 1, NotDecided, "1e-06 or less"},
+			{"unresolved", []certify.Number{5e-7, 1e-3}, 0, 1, Confirmed, ""},
+			{"without a law", []certify.Number{1e-3, nan}, 0, 1, NotDecided, "no stationary law"},
+		} {
+			m := newMemory()
+			p := bench.Plan{Study: bench.Study{ID: "mine", Origin: "0123456789abcdef", Claims: []bench.DataClaim{{
+				ID: "c", Text: "Errors are small.", Statistic: bench.MeanStatistic, Of: of, Between: limits(tt.low, tt.high), Level: 0.99}}}}
+			row := fittedRow("gaussian", "mt3", "reshuffle", covariance, 1, 0.5)
+			row.Steps = []float64{0.1, 0.2}
+			o := &row.Observables[0]
+			o.Errors, o.Relative = tt.error, tt.error
+			o.Resolution, o.RelativeResolution = []certify.Number{1e-6, 1e-6}, []certify.Number{1e-6, 1e-6}
+			m.putExact(t, &p, exactError{"", row})
+			if d := Own([]bench.Plan{p}, bench.Results{Store: m}); len(d) != 1 || d[0].Verdict != tt.want || !strings.Contains(d[0].Summary, tt.says) {
+				t.Errorf("%s %s %v in [%g, %g]: %s, %s, want %s, %q", tt.what, of, tt.error, tt.low, tt.high, d[0].Verdict, d[0].Summary, tt.want, tt.says)
+			}
+		}
+	}
+}
+
 // Where one side of a comparison has not been run, that is what is said, whatever is known of the
 // references; where a reference has failed, no chains are left.
 func TestASideThatIsMissingIsNoChainLeftOut(t *testing.T) {
