@@ -450,8 +450,8 @@ func (r *Report) match(reference, draws Side) (ref, own Side, err error) {
 var element = regexp.MustCompile(`^(.+)\[(\d+(?:,\d+)*)\]$`)
 
 // offByOne returns a variable whose elements have the indices of the other side's, all of them one
-// higher or one lower, "" if there is none: matched by name, elements would be compared with their
-// neighbours.
+// higher or one lower, or which one side counts from 0 and the other from 1; "" if there is none:
+// matched by name, elements would be compared with their neighbours.
 func offByOne(a, b []string) string {
 	// indices are those of each variable's elements, raised by a number, in order.
 	indices := func(names []string, by int) map[string][]string {
@@ -477,12 +477,41 @@ func offByOne(a, b []string) string {
 	up, down := indices(b, 1), indices(b, -1)
 	for _, name := range slices.Sorted(maps.Keys(one)) {
 		at := one[name]
-		if !slices.Equal(at, other[name]) &&
-			(slices.Equal(at, up[name]) || slices.Equal(at, down[name])) {
+		if !slices.Equal(at, other[name]) && (slices.Equal(at, up[name]) ||
+			slices.Equal(at, down[name]) || fromZeroAndOne(lowest(at), lowest(other[name]))) {
 			return name
 		}
 	}
 	return ""
+}
+
+// lowest are the lowest indices of elements, one for each dimension that all have.
+func lowest(elements []string) (low []int) {
+	for n, at := range elements {
+		indices := strings.Split(at, ",")
+		low = low[:min(len(low), len(indices))]
+		for d, text := range indices {
+			i, _ := strconv.Atoi(text) // digits
+			if n == 0 {
+				low = append(low, i)
+			} else if d < len(low) {
+				low[d] = min(low[d], i)
+			}
+		}
+	}
+	return low
+}
+
+// fromZeroAndOne reports whether along some dimension the lowest index is 0 on one side and 1 on
+// the other. One side may lack elements; whether it counts otherwise or has lost the first cannot
+// be told.
+func fromZeroAndOne(a, b []int) bool {
+	for d := range min(len(a), len(b)) {
+		if min(a[d], b[d]) == 0 && max(a[d], b[d]) == 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // Listed writes names, the first few of many.

@@ -287,6 +287,9 @@ func TestElementsCountFromOneNumber(t *testing.T) {
 	}{
 		{"mu x[1] x[2] x[3]", "x[0] x[1] x[2] mu", "the elements of x count from one more"},
 		{"x[0,0] x[0,1] x[1,0]", "x[1,1] x[1,2] x[2,1]", "the elements of x count from one more"},
+		{"x[1] x[2] x[3] x[4]", "x[0] x[1] x[2]", "the elements of x count from one more"},
+		{"x[0,3] x[0,4]", "x[1,3] x[1,5]", "the elements of x count from one more"},
+		{"x[0] x[5]", "x[5] x[7]", ""}, // a side may lack elements
 		{"x[1] x[2]", "x[1] x[3]", ""}, {"x[1] x[2] x[3]", "x[1] x[2]", ""}, {"x[9] x[10]", "x[10] x[9]", ""},
 	} {
 		rng := rand.New(rand.NewPCG(17, 17))

@@ -112,7 +112,7 @@ func TestMediansOverDataSets(t *testing.T) {
 	if self := f.panels[0][0].Series[0].Y[0]; math.Abs(self-0.2) > 1e-12 {
 		t.Errorf("the floor is at %v, want 0.2", self)
 	}
-	if !strings.Contains(f.Caption, "median of the finite ones of up to 4 chains, which differ in data set;") {
+	if !strings.Contains(f.Caption, "median of the finite ones of up to 4 chains, which differ in splits, data set;") {
 		t.Errorf("caption %q", f.Caption)
 	}
 	if n := out.Tables[0].Notes[0]; !strings.HasPrefix(n, "Means over splits, data set, η;") {

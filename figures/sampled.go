@@ -432,6 +432,9 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	const band = "bands: from the smallest to the largest."
 	switch over := mixed(points); {
 	case len(over) > 0:
+		if slices.ContainsFunc(points, repeated) {
+			over = slices.Insert(over, 0, replicates(points))
+		}
 		note("Lines: median of the finite ones of up to %d chains, which differ in %s; %s",
 			s.most, strings.Join(over, ", "), band)
 	case s.most > 1:
@@ -540,6 +543,9 @@ func (s *sampled) runaways(cells *table.Table) (notes []string) {
 	return notes
 }
 
+// repeated reports whether chains of a point differ in their split or seed.
+func repeated(point *table.Table) bool { return point.Varies("split") || point.Varies("seed") }
+
 // replicates are what tells the chains of the points apart.
 func replicates(points []*table.Table) string {
 	vary := func(column string) bool {
@@ -641,6 +647,11 @@ func (s *sampled) records() (out Records) {
 	}
 	for p, at := range s.points() {
 		row := fieldsOf(columns, at.Rows()[0])
+		for i, c := range columns {
+			if slices.ContainsFunc(c.Columns(), at.Varies) { // the point is of several settings, and has none to state
+				row[i] = nil
+			}
+		}
 		if s.xObserved != nil {
 			row = append(row, at.x)
 		}

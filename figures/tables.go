@@ -143,8 +143,7 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		lines = append(lines, append(line, compared(g.Table, levels, values, apart)...))
 	}
 	list := mixed(parts)
-	several := func(t *table.Table) bool { return t.Len() > 1 }
-	if slices.ContainsFunc(parts, several) {
+	if slices.ContainsFunc(parts, repeated) {
 		list = slices.Insert(list, 0, replicates(parts))
 	}
 	notes := tableNotes(values, len(all), len(columns) == 0, apart, list)

@@ -194,13 +194,14 @@ func median(x []float64) float64 {
 const TooFar = 10
 
 // LeftPosterior tells the chains that ended far from the posterior while their numbers were finite:
-// those whose test error is more than TooFar times the least of their data set's and model's, which
-// no chain that ran away has as long as one did not, or had squares that overflowed, so that they
-// have a coverage and no error. Their distance looks like any. Most grow until they overflow, but
-// some stay away for hundreds of draws, so that neither is claimed.
+// those whose test error is more than TooFar times the least on their target, which no chain that
+// ran away has as long as one did not, or had squares that overflowed, so that they have a coverage
+// and no error. A tempered or localised target has errors of its own. Their distance looks like any.
+// Most grow until they overflow, but some stay away for hundreds of draws, so that neither is
+// claimed.
 func LeftPosterior(rows *table.Table) func(table.Row) bool {
 	least := make(map[table.Key]float64)
-	of := []string{"dataset", "model"}
+	of := []string{"dataset", "model", "temperature", "localisation"}
 	stayed := rows.Filter(func(r table.Row) bool { return !diverged(r) })
 	for _, set := range stayed.GroupBy(of...) {
 		if errors := set.Numbers("rmse"); len(errors) > 0 {

@@ -125,7 +125,12 @@ func join(all *compare.Side, side compare.Side, of string) error {
 		i := slices.IndexFunc(side.Names, own)
 		return fmt.Errorf("a column %s, which the first %s has not", side.Names[i], of)
 	}
-	all.Gradients += side.Gradients
+	// What some cost is not what all do: it is known of all, or not.
+	if all.Gradients > 0 && side.Gradients > 0 {
+		all.Gradients += side.Gradients
+	} else {
+		all.Gradients = 0
+	}
 	all.WarmUp += side.WarmUp
 	all.Chains = append(all.Chains, side.Ordered(all.Names).Chains...)
 	all.Of = append(all.Of, side.Of...)
@@ -416,7 +421,7 @@ func readJSONL(file string, want nameSet) (compare.Side, error) {
 	if c, _, err := text.ReadRune(); err == nil && c != mark {
 		_ = text.UnreadRune() // which was just read
 	}
-	d := json.NewDecoder(text)
+	d, known := json.NewDecoder(text), true // known: each draw says what it cost
 	for line := 1; ; line++ {
 		var object map[string]any
 		if err := d.Decode(&object); err == io.EOF {
@@ -424,9 +429,9 @@ func readJSONL(file string, want nameSet) (compare.Side, error) {
 		} else if err != nil {
 			return b.side, fmt.Errorf("draw %d: %w", line, err)
 		}
-		if g, ok := object["gradients"].(float64); ok {
-			b.side.Gradients += g
-		}
+		g, stated := object["gradients"].(float64)
+		b.side.Gradients += g
+		known = known && stated
 		delete(object, "gradients")
 		// Names are in the order of the sorted keys, and of the elements of each.
 		values, names, of := make(map[string]float64), []string(nil), ""
@@ -475,6 +480,9 @@ func readJSONL(file string, want nameSet) (compare.Side, error) {
 	}
 	if len(b.side.Chains) == 0 {
 		return b.side, errors.New("no draws: want an object a line")
+	}
+	if !known { // of some draws alone
+		b.side.Gradients = 0
 	}
 	return unnumbered(b.side), nil
 }

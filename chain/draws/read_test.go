@@ -46,6 +46,31 @@ func TestZarrIsReadWithEachCodec(t *testing.T) {
 			}
 		}
 	}
+	// A chunk that is all false may be left out; dimensions without a name are those of draws.
+	bare := filepath.Join(folder, "bare")
+	for metadata, want := range map[string]string{
+		`{"zarr_format":2,"shape":[2,5],"chunks":[1,5],"dtype":"|b1","compressor":null,"fill_value":false,"order":"C","filters":null}`: "",
+		`{"zarr_format":2,"shape":[0,5],"chunks":[1,5],"dtype":"|b1","compressor":null,"fill_value":false,"order":"C","filters":null}`: "no draws",
+		`{"zarr_format":2,"shape":[2,0],"chunks":[1,1],"dtype":"|b1","compressor":null,"fill_value":false,"order":"C","filters":null}`: "no draws",
+		`{"zarr_format":3,"node_type":"array","shape":[2,5],"data_type":"bool","dimension_names":[null,null],"fill_value":false,"codecs":[{"name":"bytes"}],
+			"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[1,5]}},"chunk_key_encoding":{"name":"default"}}`: "",
+	} {
+		file, group := ".zarray", `{"zarr_format":2}`
+		if strings.Contains(metadata, "node_type") {
+			file, group = "zarr.json", `{"zarr_format":3,"node_type":"group"}`
+		}
+		top := map[string]string{".zarray": ".zgroup", "zarr.json": "zarr.json"}[file]
+		err := errors.Join(os.RemoveAll(bare), os.MkdirAll(filepath.Join(bare, "b"), 0o700),
+			os.WriteFile(filepath.Join(bare, top), []byte(group), 0o600), os.WriteFile(filepath.Join(bare, "b", file), []byte(metadata), 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		side, err := Read(t.Context(), []string{bare}, nil)
+		if want == "" && (err != nil || len(side.Chains) != 2 || !slices.Equal(side.Chains[1][0], make([]float64, 5))) ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, %v, want %q", metadata, side, err, want)
+		}
+	}
 	// The chains that are left of four: their numbers, and what is no number.
 	named := filepath.Join(folder, "v2-none", "posterior", "chain")
 	for _, c := range []struct{ kind, data, first string }{{"<i2", "\x01\x00\x03\x00", "1"}, {"|S2", "a\x00b\x00", "0"}} {
@@ -593,5 +618,27 @@ func TestThousandsOfColumnsAreWanted(t *testing.T) {
 	side, err := Read(t.Context(), []string{file}, names)
 	if err != nil || len(side.Names) != len(names) {
 		t.Errorf("%d columns, %v", len(side.Names), err)
+	}
+}
+
+// What some of the draws cost is not what all do.
+func TestCostsOfSomeDrawsAreNotThoseOfAll(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	known, unknown := write("known.jsonl", `{"a":1,"gradients":5}{"a":2,"gradients":5}`), write("unknown.jsonl", `{"a":3}{"a":4}`)
+	some := write("some.jsonl", `{"a":1,"gradients":5}{"a":2}`)
+	for _, c := range []struct {
+		files []string
+		want  float64
+	}{{[]string{known}, 10}, {[]string{some}, 0}, {[]string{known, unknown}, 0}, {[]string{unknown, known}, 0}, {[]string{known, write("other.jsonl", `{"a":7,"gradients":5}`)}, 15}} {
+		if side, err := Read(t.Context(), c.files, nil); err != nil || side.Gradients != c.want {
+			t.Errorf("%v: %g gradients, %v, want %g", c.files, side.Gradients, err, c.want)
+		}
 	}
 }

@@ -222,6 +222,9 @@ func (b *builder) addArray(folder, name string, a array, named naming, want name
 		return err
 	}
 	chains, draws := a.shape[0], a.shape[1]
+	if chains*draws == 0 {
+		return errors.New("no draws")
+	}
 	if b.side.Chains == nil {
 		b.side.Chains = make([][][]float64, chains)
 		b.draws = draws
@@ -280,6 +283,10 @@ func (m meta) array(version int) (a array, err error) {
 		kind = strings.TrimLeft(kind, "<>|")
 	} else {
 		a.dims, a.chunk = m.Dimensions, m.Grid.Configuration.Shape
+		// Names may be null, one and all: then none is stated.
+		if !slices.ContainsFunc(a.dims, func(name string) bool { return name != "" }) {
+			a.dims = nil
+		}
 		// A chunk is c/0/1, unless the store keeps the names of version 2, 0.1.
 		separator, prefix = "/", "c/"
 		if m.Keys.Name == "v2" {
@@ -343,6 +350,12 @@ func (m meta) array(version int) (a array, err error) {
 	// Without a fill value a missing chunk is NaN, which a comparison refuses.
 	a.fill = math.NaN()
 	_ = json.Unmarshal(m.Fill, &a.fill) // "NaN" is what it is already
+	if truth := false; a.kind == 'b' && json.Unmarshal(m.Fill, &truth) == nil {
+		a.fill = 0
+		if truth {
+			a.fill = 1
+		}
+	}
 	a.name = func(place []int) string {
 		return prefix + strings.ReplaceAll(strings.Trim(fmt.Sprint(place), "[]"), " ", separator)
 	}

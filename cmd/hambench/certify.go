@@ -162,6 +162,9 @@ func (f *certifyFlags) run(c *cobra.Command, _ []string) error {
 			rows = append(rows, own...)
 		}
 	}
+	if len(rows) == 0 { // --strict would find nothing that is not confirmed
+		return usage.Errorf("certify: nothing to certify: no problem takes what is named")
+	}
 	// Orders, unless something else was asked for; JSON has everything.
 	write := certify.WriteTable
 	if f.json {

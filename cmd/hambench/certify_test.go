@@ -213,3 +213,20 @@ func TestBudgetsNameTheBestChain(t *testing.T) {
 		}
 	}
 }
+
+// A run that certifies nothing is bad input, and no success of --strict.
+func TestNothingToCertifyIsNoSuccess(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const sampler = `import sys, json
+for line in sys.stdin:
+    variables = [{"name": n, "deviation": 1} for n in "abc"]
+    print(json.dumps({"name": "mine", "version": 1, "state": 5, "normals": 1, "batches": 1, "auxiliary": variables}), flush=True)
+`
+	if err := os.WriteFile("mine.py", []byte(sampler), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call(t, "certify", "--exec", "python3 mine.py", "--strict")
+	if code != exitUsage || !strings.Contains(stderr, "nothing to certify") || stdout != "" {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+}

@@ -122,7 +122,7 @@ of adaptive SGHMC with the full batch, checked by a Metropolis-corrected sampler
 	const others = "problem reference posteriordb"
 	exclusive(c, "problem posterior", "reference posterior", "scorecard problem",
 		"scorecard reference", "scorecard posterior", "checks json", "checks page",
-		"checks gradients")
+		"checks gradients", "checks posterior")
 	const ofPosterior = "dataset model split noise profile precision rebuild checks"
 	// What describes a posterior has no effect beside another thing to compare with, nor in a
 	// scorecard, whose references are in its folders or in posteriordb.

@@ -514,7 +514,7 @@ func (c *column) counts() bool {
 // and 1.0 are the same class.
 func class(field string) string {
 	if v, err := strconv.ParseFloat(field, 64); err == nil {
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return strconv.FormatFloat(v+0, 'g', -1, 64) // −0 is 0
 	}
 	return field
 }
