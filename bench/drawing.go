@@ -128,6 +128,8 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 	// first is the stream of the first cell without the settings in which panels may differ. Every
 	// other cell must have the same one.
 	var first string
+	var densities int
+	var targets []string              // data sets, models and what tempers them
 	models := make(map[string]string) // of data sets
 	for _, j := range jobs {
 		c := j.Cell
@@ -147,6 +149,10 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 				g.Kind, c.Dataset, of, c.Model)
 		}
 		models[c.Dataset] = c.Model
+		if c.Observe == Density {
+			densities++
+		}
+		targets = distinct.Append(targets, fmt.Sprint(c.Dataset, c.Model, c.More))
 		// A density has no friction: it lies beneath the paths of all. References are made as
 		// [reference] says.
 		if kind.free == nil || c.Observe == Density || c.Observe == Reference {
@@ -160,6 +166,9 @@ func (g FigureSpec) checkCells(s Study, data datasets.Registry) error {
 			return fmt.Errorf("kind = %q: its cells may differ in %s, and these do in more", g.Kind,
 				kind.differ)
 		}
+	}
+	if g.Kind == "paths" && densities > 0 && (densities > 1 || len(targets) > 1) {
+		return errors.New(`kind = "paths": want one density, of the target of all paths`)
 	}
 	if g.Kind == "regimes" && len(distinct.Of(s.Exact, sampler)) > 1 {
 		return errors.New(`kind = "regimes": its exact errors may differ in problem, friction, ` +

@@ -13,6 +13,8 @@ func TestKindsRefuseCellsThatTheyWouldMisstate(t *testing.T) {
 		sets    = "[vary]\ndata = [\"boston\", \"yacht\"]\n[fix]\nsamples = 20\n"
 		regimes = sets + "integrator = \"leapfrog\"\n[[grid]]\nbatch = 8\nfriction = [1, 2]\nstep = [0.001, 0.002]\nscheme = [\"reshuffle\", \"replacement\"]\n" +
 			"[[grid]]\nbatch = \"full\"\nfriction = [1, 2]\nstep = 0.001\nprecision = \"float64\"\nrepeat = 2\n"
+		paths  = "[fix]\ndata = \"logistic\"\nintegrator = \"baoab\"\nstep = 0.1\nbatch = \"full\"\nsamples = 40\n[[grid]]\nobserve = \"path\"\nfriction = [1, 5]\n[[grid]]\nobserve = \"density\"\n"
+		under  = `kind = "paths": want one density, of the target of all paths`
 		exact  = "[[exact]]\nproblem = \"gaussian\"\nintegrator = \"exact\"\nfriction = [1, 2]\nscheme = [\"reshuffle\", \"replacement\"]\nstep = [0.1, 0.2]\n"
 		differ = `kind = "regimes": its cells may differ in data set, model, precision, batch, K, scheme, step, thin, burn and friction alone, and these do in more`
 	)
@@ -23,6 +25,9 @@ func TestKindsRefuseCellsThatTheyWouldMisstate(t *testing.T) {
 		{sets + "integrator = \"leapfrog\"\nstep = 0.005\nbatch = 8\n", "scores", `kind = "scores": want integrator = "leapfrog" and batch = "full" for all cells`},
 		{sets + "integrator = \"baoab\"\nstep = 0.005\nbatch = \"full\"\n", "scores", `kind = "scores": want integrator = "leapfrog" and batch = "full" for all cells`},
 		{sets + "integrator = \"leapfrog\"\nstep = 0.005\nbatch = \"full\"\n[[grid]]\nfriction = [1, 2]\n", "scores", `in data set, model, precision, step, thin and burn alone, and these do in more`},
+		{paths, "paths", ""},
+		{paths + "temperature = 2\n", "paths", under},
+		{paths + "temperature = [1, 2]\n", "paths", under},
 		{regimes, "regimes", ""},
 		{regimes + exact, "regimes", ""},
 		{regimes + "[[grid]]\nintegrator = \"baoab\"\nbatch = 8\nstep = 0.001\n", "regimes", differ},

@@ -415,6 +415,9 @@ func TestToyCaptionsExplainSchemesAndCountWhatIsNotShown(t *testing.T) {
 	for i := range cells {
 		cells[i].Observe, cells[i].Dataset, cells[i].Model = bench.Histogram, "toy", "toy"
 	}
+	for i := range cells {
+		cells[i].More = map[string]any{"temperature": 4.0}
+	}
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...), Figure: &bench.FigureSpec{Kind: "toy"}})
 	for share, want := range map[float64]string{0: "", 0.0005: "Beyond the axis: up to 0.05 % of a chain's draws."} {
 		m := stored(p.Cells, tenth).changed(func(r *bench.Result) {
@@ -424,7 +427,7 @@ func TestToyCaptionsExplainSchemesAndCountWhatIsNotShown(t *testing.T) {
 		})
 		c := figureOf(t, p, m).Caption
 		if !strings.Contains(c, want) || strings.Contains(c, "Beyond") != (share > 0) ||
-			!strings.Contains(c, toySchemes["reshuffle"]) || strings.Contains(c, toySchemes["replacement"]) {
+			!strings.Contains(c, ", C = 5, T = 4.") || !strings.Contains(c, toySchemes["reshuffle"]) || strings.Contains(c, toySchemes["replacement"]) {
 			t.Errorf("share %g: caption %q", share, c)
 		}
 	}

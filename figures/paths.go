@@ -101,8 +101,8 @@ func drawPaths(d *drawing) error {
 			behind = fmt.Sprintf(", behind a burn-in of %d steps", c.BurnIn)
 		}
 		note = append(note, fmt.Sprintf(
-			"%s, %s, η = %s, %s: %d steps, %s units of simulation time%s.",
-			capital(c.Integrator), batchText(c), decimal(c.Step), shown, steps,
+			"%s, %s, η = %s%s, %s: %d steps, %s units of simulation time%s.",
+			capital(c.Integrator), batchText(c), decimal(c.Step), unusual(walks[0]), shown, steps,
 			decimal(math.Round(float64(steps)*c.Step*100)/100), behind))
 	}
 	f.Caption = d.caption(note...)

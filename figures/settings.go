@@ -52,6 +52,26 @@ func fieldsOf(settings []bench.Setting, r table.Row) (fields []any) {
 // decimal writes a number without an exponent: 0.001, 20.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
+// beside are settings that captions of figures of a kind state where they are not at their
+// defaults, behind those that they state of all chains.
+var beside = []string{"nl", "estimator", "start", "temperature", "localisation"}
+
+// unusual returns the texts of those of a chain, each behind a comma.
+func unusual(r table.Row) (text string) {
+	for _, name := range beside {
+		k := setting(name)
+		v, usual := k.Value(r), table.Of(k.Default)
+		same := v.Text() == usual.Text()
+		if k.Kind == table.Number {
+			same = v.Number() == usual.Number()
+		}
+		if t := k.Text(r); t != "" && !v.IsNone() && !same {
+			text += ", " + t
+		}
+	}
+	return text
+}
+
 // resultOf is the result of a cell's row: zero but for the cell if it is missing. It has what
 // no column has: series, and scores that are not declared as observations.
 func resultOf(r table.Row) bench.Result { return r.Source.(bench.Result) }

@@ -106,9 +106,9 @@ func drawSynthetic(d *drawing) error {
 	// exact law would show.
 	c := r.Cell
 	about := []string{
-		fmt.Sprintf("Laws of f(x), without the noise of the observations. %s, %s, %s, %s;",
+		fmt.Sprintf("Laws of f(x), without the noise of the observations. %s, %s, %s, %s%s;",
 			capital(c.Integrator), batchText(c), setting("step").Text(rows[0]),
-			setting("friction").Text(rows[0])),
+			setting("friction").Text(rows[0]), unusual(rows[0])),
 		fmt.Sprintf("this chain's mean Kolmogorov distance to %s is %.3f (independent draws: "+
 			"%.3f).", exactText(d.cells), r.KS, r.KSSelf),
 	}

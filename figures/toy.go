@@ -117,8 +117,9 @@ func drawToy(d *drawing) error {
 	}
 	// Exact flows have no error of their own: what is wrong is due to batches.
 	r := rows[0] // bench sees to it that the others differ in batches and scheme alone
-	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s.",
-		capital(r.Text("integrator")), setting("step").Text(r), setting("friction").Text(r)),
+	f.Caption = d.caption(fmt.Sprintf("%s flow of each batch, %s, %s%s.",
+		capital(r.Text("integrator")), setting("step").Text(r), setting("friction").Text(r),
+		unusual(r)),
 		"The flow has no error of its own: steps that see a part of the data alone have another "+
 			"stationary law than the posterior.", strings.Join(toyNotes(hs, x), " "))
 	d.out.Figures = append(d.out.Figures, f)
