@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hambench/bench"
+	"hambench/bench/table"
 )
 
 // Own returns the decisions on the claims that a user's studies state, each by the rows
@@ -21,6 +22,7 @@ func Own(plans []bench.Plan, results bench.Results) (decisions []Decision) {
 		for _, c := range p.Claims {
 			d := Decide([]Claim{ownClaim(p, c)}, rows)[0]
 			d.withoutSets(p.LeftOut, c.Where["dataset"])
+			d.withoutReferences(p.References, c, rows)
 			decisions = append(decisions, d)
 		}
 	}
@@ -40,6 +42,28 @@ func (d *Decision) withoutSets(left []string, named []any) {
 	if d.Verdict != NotDecided {
 		d.Verdict = NotDecided
 		d.Summary += "; the run left out " + list
+	}
+}
+
+// withoutReferences leaves a claim on checks of references open as long as some of those that it
+// is about are not there: a reference without a record has no rows that could be missing.
+func (d *Decision) withoutReferences(of []bench.ReferenceJob, c bench.DataClaim,
+	rows *table.Table) {
+	if !slices.Contains([]string{"value", "low", "high", "pass"}, c.Of) {
+		return
+	}
+	there := rows.Where("record", bench.CheckRecord)
+	absent := 0
+	for _, r := range of {
+		named := c.Where["dataset"]
+		if (named == nil || slices.Contains(named, any(r.Spec.Dataset))) &&
+			there.Where("key", r.Key).Len() == 0 {
+			absent++
+		}
+	}
+	if absent > 0 && d.Verdict != NotDecided {
+		d.Verdict = NotDecided
+		d.Summary += fmt.Sprintf("; %d references are still to be made", absent)
 	}
 }
 

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"hambench/bench"
+	"hambench/bench/store"
 	"hambench/bench/table"
 	"hambench/certify"
 	"hambench/oracle"
@@ -562,6 +564,44 @@ func TestHistogramVariance(t *testing.T) {
 	// ±1 with equal counts, in bins of width 2.
 	if v := histogramVariance([]float64{-2, 0, 2}, []float64{5, 5}); v != 1 {
 		t.Errorf("variance %v, want 1", v)
+	}
+}
+
+// references are a memory that has checks of references, too.
+type references struct {
+	memory
+	checks map[string][]oracle.Check
+}
+
+func (m references) Get(kind store.Kind, key string) (store.Record, bool) {
+	if c, ok := m.checks[key]; ok && kind == store.Reference {
+		text, err := json.Marshal(map[string]any{"checks": c})
+		return store.Record{Kind: kind, Key: key, Body: text}, err == nil
+	}
+	return m.memory.Get(kind, key)
+}
+
+// A claim on checks waits for the references that it is about, as one on chains does for chains.
+func TestClaimsOnChecksWaitForReferences(t *testing.T) {
+	p := bench.Plan{Study: bench.Study{ID: "mine", Origin: "0123456789abcdef"}}
+	m := references{newMemory(), make(map[string][]oracle.Check)}
+	for i := range 6 {
+		p.References = append(p.References, bench.ReferenceJob{Key: fmt.Sprint("reference", i), Spec: oracle.Spec{Dataset: fmt.Sprint("set", i), Model: "bnn"}})
+	}
+	for named, where := range map[string]map[string][]any{"all": {"check": {"c"}}, "some": {"check": {"c"}, "dataset": {"set0", "set1"}}} {
+		p.Claims = append(p.Claims, bench.DataClaim{ID: named, Text: "All mixed.", Where: where, Statistic: bench.ShareStatistic, Of: "pass", Between: limits(1, 1), Level: 0.99})
+	}
+	for n, r := range p.References {
+		m.checks[r.Key] = []oracle.Check{{Name: "c", Value: 1, High: 1.1, Pass: true}}
+		for _, d := range Own([]bench.Plan{p}, bench.Results{Store: m}) {
+			want := Confirmed
+			if d.ID == "all" && n < 5 || n < 1 {
+				want = NotDecided
+			}
+			if d.Verdict != want || (want == NotDecided) != strings.Contains(d.Summary, "references are still to be made") {
+				t.Errorf("%s with %d references: %s, %s", d.ID, n+1, d.Verdict, d.Summary)
+			}
+		}
 	}
 }
 
