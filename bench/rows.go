@@ -186,6 +186,18 @@ func addParameters(columns []table.Column, values map[string]float64) []table.Co
 	return columns
 }
 
+// ParameterColumns returns the names of a table's columns of integrators' own parameters, which the
+// column parameters has all as one text.
+func ParameterColumns(t *table.Table) (names []string) {
+	fixed := fixedColumns()
+	for _, c := range t.Columns() {
+		if !slices.ContainsFunc(fixed, func(f table.Column) bool { return f.Name == c.Name }) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // parameterColumn is the column of an integrator's own parameter: its name, unless that is one
 // of the columns that every table has, as "mass" is.
 func parameterColumn(name string) string {

@@ -682,9 +682,15 @@ func (x *evaluation) apart() []string {
 // shared are the columns in which rows are equal that differ in what is compared alone,
 // and maybe in their step. Some settings follow from a compared one: other integrators
 // have other parameters, another batch size gives another K and, with all rows, another
-// scheme.
+// scheme. Where one of the parameters is compared, the others are equal one by one.
 func (x *evaluation) shared() (on []string) {
-	for _, column := range slices.Concat([]string{"split", "seed"}, x.apart(), exactColumns) {
+	columns := slices.Concat([]string{"split", "seed"}, x.apart(), exactColumns)
+	parameters := x.parameters()
+	if slices.ContainsFunc(parameters, func(p string) bool { return x.Over[p] != nil }) {
+		columns = slices.DeleteFunc(columns, func(c string) bool { return c == "parameters" })
+		columns = append(columns, parameters...)
+	}
+	for _, column := range columns {
 		_, differs := x.Over[column]
 		follows := column == "parameters" && x.Over["integrator"] != nil ||
 			(column == "K" || column == "scheme") && x.Over["batch"] != nil ||
@@ -696,10 +702,25 @@ func (x *evaluation) shared() (on []string) {
 	return on
 }
 
-// denominators select what a ratio divides by: the values of where, but for those of over.
+// parameters are the columns of integrators' own parameters, in users' claims: built-in ones name
+// none.
+func (x *evaluation) parameters() []string {
+	if !x.users() {
+		return nil
+	}
+	return bench.ParameterColumns(x.all)
+}
+
+// denominators select what a ratio divides by: the values of where, but for those of over. Another
+// integrator has other parameters than where may state.
 func (x *evaluation) denominators() map[string][]any {
 	where := make(map[string][]any)
 	maps.Copy(where, x.Where)
+	if x.Over["integrator"] != nil {
+		for _, p := range x.parameters() {
+			delete(where, p)
+		}
+	}
 	maps.Copy(where, x.Over)
 	return where
 }

@@ -567,6 +567,31 @@ func TestHistogramVariance(t *testing.T) {
 	}
 }
 
+// An integrator's own parameter may be compared, and the integrator of one variant with another one.
+func TestVariantsOfAnIntegratorArePaired(t *testing.T) {
+	m := newMemory()
+	p := bench.Plan{Study: bench.Study{ID: "mine", Origin: "0123456789abcdef"}}
+	for i := range 6 {
+		for _, c := range []struct {
+			integrator string
+			values     map[string]float64
+			ks         float64
+		}{{"leapfrog", nil, 0.2}, {"mt3", map[string]float64{"w2-variance": 0.5}, 0.3}, {"mt3", map[string]float64{"w2-variance": 1}, 0.6}} {
+			cell := bench.Cell{Dataset: fmt.Sprint("set", i), Integrator: c.integrator, Values: c.values, Batches: 16, Friction: 5, Inner: 1, Step: 0.01}
+			m.putResult(&p, bench.Result{Cell: cell, KS: c.ks * (1 + 0.01*float64(i*int(10*c.ks)%5)), KSSelfSD: 0.01})
+		}
+	}
+	for id, over := range map[string]map[string][]any{"parameter": {"w2-variance": {0.5}}, "integrator": {"integrator": {"leapfrog"}}} {
+		p.Claims = append(p.Claims, bench.DataClaim{ID: id, Text: "x", Statistic: bench.LogRatioStatistic, Of: "ks",
+			Where: map[string][]any{"integrator": {"mt3"}, "w2-variance": {1.0}}, Over: over, Between: limits(1.9, 3.1), Level: 0.99})
+	}
+	for _, d := range Own([]bench.Plan{p}, bench.Results{Store: m}) {
+		if d.Verdict != Confirmed {
+			t.Errorf("%s: %s, %s %s", d.ID, d.Verdict, d.Summary, d.Detail)
+		}
+	}
+}
+
 // references are a memory that has checks of references, too.
 type references struct {
 	memory
