@@ -648,7 +648,8 @@ func (s *sampled) records() (out Records) {
 	for p, at := range s.points() {
 		row := fieldsOf(columns, at.Rows()[0])
 		for i, c := range columns {
-			if slices.ContainsFunc(c.Columns(), at.Varies) { // the point is of several settings, and has none to state
+			// A point of several settings has none to state.
+			if slices.ContainsFunc(c.Columns(), at.Varies) {
 				row[i] = nil
 			}
 		}

@@ -196,8 +196,8 @@ const TooFar = 10
 // LeftPosterior tells the chains that ended far from the posterior while their numbers were finite:
 // those whose test error is more than TooFar times the least on their target, which no chain that
 // ran away has as long as one did not, or had squares that overflowed, so that they have a coverage
-// and no error. A tempered or localised target has errors of its own. Their distance looks like any.
-// Most grow until they overflow, but some stay away for hundreds of draws, so that neither is
+// and no error. A tempered or localised target has errors of its own. Their distance looks like
+// any. Most grow until they overflow, but some stay away for hundreds of draws, so that neither is
 // claimed.
 func LeftPosterior(rows *table.Table) func(table.Row) bool {
 	least := make(map[table.Key]float64)
