@@ -503,8 +503,12 @@ func fieller(a, b []float64, shared, level float64) estimate {
 	square := meanB*meanB - ofMean(stat.Variance(b, nil))
 	linear := meanA*meanB - ofMean(stat.Covariance(a, b, nil))
 	constant := meanA*meanA - ofMean(stat.Variance(a, nil))
-	if !(square > 0 && meanB > 0) {
+	switch {
+	case !(square > 0):
 		e.open = "what the ratio divides by is not told from 0"
+		return e
+	case meanB < 0:
+		e.open = "what the ratio divides by is below 0"
 		return e
 	}
 	root := max(linear*linear-square*constant, 0) // below 0 by rounding alone

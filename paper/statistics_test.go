@@ -685,13 +685,17 @@ func TestUsersClaimsAreNotDecidedByLittle(t *testing.T) {
 			}
 		}
 	}
-	rows := madeUp()
-	for i, v := range []float64{0.3, -0.3, 0.2, -0.25, 0.1, -0.04} {
-		chainRow(rows, fmt.Sprint("set", i), 1, "fast", 0.1, 0.5, map[string]any{"rmse": 0.3 + 0.02*float64(i)})
-		chainRow(rows, fmt.Sprint("set", i), 1, "slow", 0.1, 0.5, map[string]any{"rmse": v})
-	}
-	if f := decideBy(claim(bench.RatioStatistic, slow, 0, 100), rows); f.Verdict != NotDecided || !strings.Contains(f.Summary, "not told from 0") {
-		t.Errorf("a denominator about 0: %s, %s", f.Verdict, f.Summary)
+	for why, values := range map[string][]float64{
+		"is not told from 0": {0.3, -0.3, 0.2, -0.25, 0.1, -0.04}, "is below 0": {-0.3, -0.31, -0.32, -0.33, -0.3, -0.34},
+	} {
+		rows := madeUp()
+		for i, v := range values {
+			chainRow(rows, fmt.Sprint("set", i), 1, "fast", 0.1, 0.5, map[string]any{"rmse": 0.3 + 0.02*float64(i)})
+			chainRow(rows, fmt.Sprint("set", i), 1, "slow", 0.1, 0.5, map[string]any{"rmse": v})
+		}
+		if f := decideBy(claim(bench.RatioStatistic, slow, -100, 100), rows); f.Verdict != NotDecided || !strings.Contains(f.Summary, "what the ratio divides by "+why) {
+			t.Errorf("a denominator that %s: %s, %s", why, f.Verdict, f.Summary)
+		}
 	}
 }
 

@@ -405,6 +405,31 @@ func (n naming) flatten(name string, at []int, v any, add func(name string, v fl
 	return nil
 }
 
+// object is a JSON object whose keys differ. In a map, the last of two alike would count.
+type object[V any] map[string]V
+
+// UnmarshalJSON refuses what is no object, and a key that comes twice.
+func (o *object[V]) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text)) // of valid JSON: its tokens have no error
+	if first, _ := d.Token(); first != json.Delim('{') {
+		return errors.New("want an object")
+	}
+	*o = make(object[V])
+	for d.More() {
+		token, _ := d.Token()
+		key := token.(string)
+		if _, twice := (*o)[key]; twice {
+			return fmt.Errorf("two columns %s: want one", key)
+		}
+		var v V
+		if err := d.Decode(&v); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		(*o)[key] = v
+	}
+	return nil
+}
+
 // readJSONL reads an object a draw: numbers, and arrays of them, by name. The key gradients is
 // what the draw cost, and no column; chain tells chains apart.
 func readJSONL(file string, want nameSet) (compare.Side, error) {
@@ -423,28 +448,28 @@ func readJSONL(file string, want nameSet) (compare.Side, error) {
 	}
 	d, known := json.NewDecoder(text), true // known: each draw says what it cost
 	for line := 1; ; line++ {
-		var object map[string]any
-		if err := d.Decode(&object); err == io.EOF {
+		var draw object[any]
+		if err := d.Decode(&draw); err == io.EOF {
 			break
 		} else if err != nil {
 			return b.side, fmt.Errorf("draw %d: %w", line, err)
 		}
-		g, stated := object["gradients"].(float64)
+		g, stated := draw["gradients"].(float64)
 		b.side.Gradients += g
 		known = known && stated
-		delete(object, "gradients")
+		delete(draw, "gradients")
 		// Names are in the order of the sorted keys, and of the elements of each.
 		values, names, of := make(map[string]float64), []string(nil), ""
-		keys := slices.Sorted(maps.Keys(object))
+		keys := slices.Sorted(maps.Keys(draw))
 		if line == 1 {
 			named = namingOf(keys, want)
 		}
 		for _, key := range keys {
 			if chainNumber.MatchString(key) {
-				of = fmt.Sprint(object[key])
+				of = fmt.Sprint(draw[key])
 				continue
 			}
-			err := named.flatten(key, nil, object[key], func(name string, v float64) {
+			err := named.flatten(key, nil, draw[key], func(name string, v float64) {
 				if want.has(name) {
 					values[name], names = v, append(names, name)
 				}
@@ -511,9 +536,9 @@ func readJSON(file string, want nameSet) (side compare.Side, err error) {
 			return side, err
 		}
 	}
-	var chains []map[string][]*float64 // each by the names of its columns; nil is a null
+	var chains []object[[]*float64] // each by the names of its columns; nil is a null
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte(string(mark))), &chains); err != nil {
-		return side, fmt.Errorf("%w: want a list of chains with a list of numbers a column", err)
+		return side, fmt.Errorf("want a list of chains with a list of numbers a column: %w", err)
 	}
 	for c, chain := range chains {
 		// A side of this chain alone, which join adds in the first one's order of columns.

@@ -225,6 +225,7 @@ func TestFormatsHoldTheSameDraws(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"no draws": "", "draw 2 has 1 numbers, the first one 2": "{\"a\":1,\"b\":2}\n{\"a\":1}\n", "draw 1: a: x: want a number": "{\"a\":\"x\"}\n",
+		"draw 2: two columns a: want one": "{\"a\":1,\"b\":2}\n{\"a\":1,\"b\":2,\"a\":3}\n", "draw 1: want an object": "[1,2]\n",
 	} {
 		path := filepath.Join(dir, "bad.jsonl")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -537,6 +538,7 @@ func TestEachFormatHasTheSameNames(t *testing.T) {
 		"draw 1: ": file("twice.jsonl", "{\"x\":[1,2],\"x[1]\":5}\n{\"x\":[3,4],\"x[1]\":6}\n"),
 		"draw 2: ": file("later.jsonl", "{\"x\":[1,2]}\n{\"x\":[3,4],\"x[1]\":6}\n"),
 		"zarr":     store(map[string]string{"x": float(1, 2, 3, 4), "x[1]": float(5, 6)}),
+		"want a list of chains with a list of numbers a column: ": file("same.json", `[{"x[1]":[1,2],"x[1]":[3,4]}]`),
 	} {
 		want := strings.TrimPrefix(what, "zarr") + "two columns x[1]: want one"
 		if _, err := Read(t.Context(), []string{path}, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {

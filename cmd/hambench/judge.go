@@ -257,6 +257,11 @@ func (f *selection) judgePosterior(ctx context.Context, files []string, o judgeO
 	if err != nil {
 		return j, err
 	}
+	exact := models.CapabilitiesOf(target).Analytic != nil
+	if exact && o.rebuild {
+		return j, usage.Errorf("--rebuild: the posterior of %s is known: there are no reference "+
+			"chains to make", f.dataset)
+	}
 	// One column more is read than there should be: draws of another split, or of more classes,
 	// would otherwise be judged by a part of them.
 	outputs := target.Outputs()
@@ -276,7 +281,7 @@ func (f *selection) judgePosterior(ctx context.Context, files []string, o judgeO
 		}
 	}
 	own = own.Ordered(names[:outputs])
-	if models.CapabilitiesOf(target).Analytic != nil {
+	if exact {
 		j.Report, err = judgeExactly(f.model, target, own)
 	} else {
 		j.Report, err = f.judgeByChains(ctx, own, o.rebuild)

@@ -87,6 +87,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"a store that cannot be created", []string{"reproduce", "--only", "toy", "--out", "/dev/null/x"}, "cannot be created"},
 		{"no store to read", []string{"export", "--out", filepath.Join(dir, "nowhere")}, "cannot be read"},
 		{"no workers", []string{"reproduce", "--workers", "0", "--out", dir}, "--workers 0: want at least 1"},
+		{"a reference to make where none is needed", []string{"judge", "--rebuild", "--dataset", "linear", "draws.csv"}, "--rebuild: the posterior of linear is known"},
 		{"an oracle of a data set that needs none", []string{"judge", "--checks", "--dataset", "toy", "--out", dir}, "needs no reference"},
 		{"an oracle of nothing", []string{"judge", "--checks", "--out", dir}, "neither --model nor --dataset"},
 		{"nothing to merge", []string{"store", "merge", "--out", dir}, "requires at least 1 arg(s), only received 0: want DIR …"},
