@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"hambench/certify"
@@ -222,7 +223,14 @@ func (f *File) problems(name string) (found []exactProblem, err error) {
 		var names []string
 		path := f.beside(name)
 		data, err := f.readFile(path)
-		if f.files = append(f.files, path); err == nil {
+		// A copy of a built-in study names a file of the program, which is not beside the copy.
+		if own, missing := builtin.ReadFile("studies/" + name); missing == nil &&
+			errors.Is(err, fs.ErrNotExist) {
+			data, err = own, nil
+		} else {
+			f.files = append(f.files, path)
+		}
+		if err == nil {
 			err = json.Unmarshal(data, &texts)
 		}
 		if err == nil {

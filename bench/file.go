@@ -223,7 +223,7 @@ const longestID = 100
 // fileSuffixes and fileEndings are what names of files that are drawn have behind the id of their
 // study.
 var (
-	fileSuffixes = []string{"-table", "-exact", "-claims"}
+	fileSuffixes = []string{"-table", "-exact", "-exponents", "-claims"}
 	fileEndings  = []string{".csv", ".png", ".svg", ".pdf", ".json", ".txt", ".md"}
 )
 

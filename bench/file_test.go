@@ -527,3 +527,44 @@ func TestValuesOfClaims(t *testing.T) {
 		t.Errorf("%s, %v: %+v, want %+v", text, err, out, in)
 	}
 }
+
+// A copy of any built-in study is a study, wherever it is: its problems may be in a file of the program.
+func TestACopyOfABuiltInStudyIsRead(t *testing.T) {
+	dir := t.TempDir()
+	for _, id := range builtInIDs() {
+		own, err := Load(id, Parts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "my-"+id+".toml")
+		if err := os.WriteFile(path, own.Text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		copied, err := Load(path, Parts{})
+		if err != nil {
+			t.Errorf("%s: %v", id, err)
+			continue
+		}
+		if digest(copied.exact) != digest(own.exact) || len(copied.files) > 0 {
+			t.Errorf("%s: another study is read from a copy, or it needs files: %v", id, copied.files)
+		}
+	}
+	// A file beside the copy goes before the program's, and what neither has is missing.
+	for name, want := range map[string]string{"curvatures.json": "", "none.json": "problems of none.json: "} {
+		path := filepath.Join(dir, "own.toml")
+		text := fmt.Sprintf("[[exact]]\nproblem = %q\nintegrator = \"leapfrog\"\nscheme = \"full\"\n", name)
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.WriteFile(filepath.Join(dir, "curvatures.json"), []byte(`{"mine": {"kind": "gaussian", "friction": 1, "batches": [{"precision": [[1]], "shift": [0]}, {"precision": [[2]], "shift": [1]}]}}`), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Load(path, Parts{})
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v: want %q", name, err, want)
+			}
+			continue
+		}
+		if err != nil || len(f.exact) == 0 || f.exact[0].Exact.Name != "mine" || len(f.files) != 1 {
+			t.Errorf("%s beside the study is not read: %v", name, err)
+		}
+	}
+}

@@ -216,6 +216,13 @@ def served(s: Answers) -> Iterator[str]:
         server.close()
 
 
+def _listed(x: Any) -> Any:
+    """An array as JSON takes it."""
+    if not hasattr(x, "tolist"):
+        raise HambenchError(f"problem: {x!r}: want numbers, texts, lists and dicts")
+    return x.tolist()
+
+
 def certify(
     sampler: Sampler | str,
     *,
@@ -240,17 +247,20 @@ def certify(
         raise HambenchError(f"{getattr(sampler, '__name__', sampler)} is a function: wrap the step first: hambench.sampler(step, …)")
     if isinstance(sampler, str) and not sampler.strip():
         raise HambenchError("the command is empty: want one that speaks the protocol, or a sampler of hambench.sampler")
+    if isinstance(steps, str) or not hasattr(steps, "__iter__"):
+        raise ValueError(f"steps={steps!r}: want some, such as [0.2, 0.1, 0.05]")
+    steps = list(steps)
     if timeout is None or not 0 < timeout < math.inf:
         raise ValueError(f"timeout={timeout}: want a number of seconds above 0")
     with scratch() as folder:
         if isinstance(problem, Mapping):  # in a file, since the words of a command have a limit of length
-            (folder / "given").write_text(json.dumps(problem, default=lambda x: x.tolist()), encoding="utf-8")  # of arrays
+            (folder / "given").write_text(json.dumps(problem, default=_listed), encoding="utf-8")
             problem = str(folder / "given")
         arguments = ["certify", "--json", "--observe", observe, "--exec-timeout", f"{timeout:.9f}s"]
         if problem is not None:
             arguments += ["--problem", str(problem)]
         for flag, value in (("--scheme", scheme), ("--integrator", integrator)):
-            if len(value):
+            if value is not None and len(value):
                 arguments += [flag, value if isinstance(value, str) else ",".join(value)]
         if len(steps):
             arguments += ["--steps", ",".join(repr(float(h)) for h in steps)]

@@ -106,22 +106,37 @@ _CHAIN = r"(?i:\.?chain|chain__)"  # the names of columns that say of which chai
 
 def _number(x: Any, where: str) -> float:
     try:
-        return float(x)
-    except (TypeError, ValueError) as error:
+        number = float(x)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{where}: {x!r}: want a number") from error
+    if isinstance(x, int) and number != x:
+        raise ValueError(f"{where}: {x!r}: a float64 has not as many digits: want smaller numbers")
+    return number
+
+
+def _framed(x: Any) -> bool:
+    """Whether it is a DataFrame: a variable or an attribute of a Dataset may have the name "columns", which its class has not."""
+    return hasattr(type(x), "columns")
 
 
 def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float | str]]]:
     """The columns and rows of a chain: a DataFrame's by its names, an array's f0 …, or x[1] … of a posterior. Labels of chains are texts."""
-    levels = list(getattr(getattr(chain, "index", None), "names", ()) if hasattr(chain, "columns") else ())
-    if len(levels) > 1 and (more := [str(name) for name in levels if name not in ("chain", "draw", "iteration", "sample")]):
+    if hasattr(chain, "dims") and not _framed(chain):
+        raise TypeError(f"chain {i} is of xarray: want one Dataset of all chains, or arrays, as array.values")
+    levels = list(getattr(getattr(chain, "index", None), "names", ()) if _framed(chain) else ())
+    if len(levels) > 1 and (more := [str(name) for name in levels if not re.fullmatch(rf"{_CHAIN}|draw|iteration|sample", str(name))]):
         raise ValueError(f"chain {i} has rows by {', '.join(more)}: want a row a draw, or the Dataset instead of its DataFrame")
-    if "chain" in levels and "chain" not in chain.columns:
-        chain = chain.reset_index("chain")
-    names = [str(c) for c in getattr(chain, "columns", ())]
+    for level in levels:
+        if re.fullmatch(_CHAIN, str(level)) and level not in chain.columns:
+            chain = chain.reset_index(level)
+    names = [str(c) for c in (chain.columns if _framed(chain) else getattr(getattr(chain, "dtype", None), "names", None) or ())]
+    if "" in names:
+        raise ValueError(f"chain {i} has a column without a name: give it one")
     rows: Any = chain
-    if names:  # pandas' columns keep their types: of one for all, text would be that of numbers, and large labels would be rounded
+    if _framed(chain):  # pandas' columns keep their types: of one for all, text would be that of numbers, and large labels would be rounded
         rows = chain.to_numpy(dtype=object) if levels else chain.to_numpy()
+    if getattr(getattr(rows, "dtype", None), "kind", "") in ("M", "m"):
+        raise ValueError(f"chain {i} has times: want numbers")
     rows = rows.tolist() if hasattr(rows, "tolist") else rows
     shape, part = [], rows
     while hasattr(part, "__len__") and not isinstance(part, str):
@@ -129,6 +144,8 @@ def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float |
         part = next(iter(part), None)
     if len(shape) != 2 or 0 in shape:
         raise ValueError(f"chain {i} has the shape ({', '.join(map(str, shape))}): want a list with one array of (draws, columns) for each chain")
+    if unlike := [j for j, row in enumerate(rows) if isinstance(row, Mapping) or not hasattr(row, "__len__") or len(row) != shape[1]]:
+        raise ValueError(f"chain {i}, draw {unlike[0]}: want a row of {shape[1]} numbers")
     named = bool(names)
     names = names or [f"f{j}" if group == "predictions" else f"x[{j + 1}]" for j in range(shape[1])]
     kept = [j for j, name in enumerate(names) if group == "posterior" or re.fullmatch(rf"f\d+|{_CHAIN}", name)]
@@ -136,12 +153,17 @@ def _table(chain: Any, i: int, group: str) -> tuple[list[str], list[list[float |
     return [names[j] for j in kept], [[of(row[j]) for of, j in zip(read, kept)] for row in rows]
 
 
-def _array(x: Any, name: Any) -> Any:
+def _array(x: Any, name: Any, dtype: type | None = None) -> Any:
+    """An array of numpy, of floats if that is the type. Arrays of xarray come by chain and draw, whatever the order of their dimensions."""
     import numpy as np
 
+    if hasattr(x, "dims"):
+        if not {"chain", "draw"} <= set(x.dims):
+            raise ValueError(f"array {name} has the dimensions {', '.join(map(str, x.dims))}: want chain and draw")
+        x = x.transpose("chain", "draw", ...).values
     try:
-        return np.asarray(x, dtype=float)
-    except (TypeError, ValueError) as error:
+        return np.asarray(x, dtype=dtype)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"array {name}: want numbers: {error}") from error
 
 
@@ -151,12 +173,20 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
 
     if numbers := [name for name in draws if re.fullmatch(_CHAIN, str(name))]:
         raise ValueError(f"an array {numbers[0]}: arrays have their chains by their first dimension; give a parameter another name")
+    if "" in draws:
+        raise ValueError("an array without a name: give it one")
+    if frames := [name for name, a in draws.items() if _framed(a)]:
+        raise TypeError(f"a DataFrame by the name {frames[0]}: want a list with one for each chain")
     if masked := [name for name, a in draws.items() if np.ma.is_masked(a)]:
         raise ValueError(f"masked elements in {', '.join(masked)}: draws have a number each")
-    arrays = {name: np.asarray(a) for name, a in draws.items()}
+    arrays = {name: _array(a, name) for name, a in draws.items()}
+    if times := [name for name, a in arrays.items() if a.dtype.kind in "mM"]:
+        raise TypeError(f"times in {', '.join(times)}: want numbers")
+    if large := [name for name, a in arrays.items() if a.dtype.kind in "iu" and a.size and max(int(a.max()), -int(a.min())) > 2**53]:
+        raise ValueError(f"whole numbers above 2**53 in {', '.join(large)}: a float64 has not as many digits: want smaller numbers")
     if complex_ := [name for name, a in arrays.items() if np.iscomplexobj(a)]:
         raise TypeError(f"complex numbers in {', '.join(complex_)}: want real ones, such as real and imaginary parts by names of their own")
-    arrays = {name: _array(a, name) for name, a in arrays.items() if 0 not in a.shape[2:]}  # without elements, as zarr may have them
+    arrays = {name: _array(a, name, float) for name, a in arrays.items() if 0 not in a.shape[2:]}  # without elements, as zarr may have them
     if any(a.ndim < 2 or 0 in a.shape[:2] or a.shape[:2] != next(iter(arrays.values())).shape[:2] for a in arrays.values()):
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ValueError(f"arrays of the shapes {shapes}: want (chain, draw, …) of each, with as many chains and draws, and at least one")
@@ -167,10 +197,11 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
 
 def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
     """Files of the draws of one side, in any form that judge takes."""
-    frame = hasattr(draws, "columns")  # of whose columns any may be an attribute
+    frame = _framed(draws)  # of whose columns any may be an attribute
     if hasattr(draws, "dims") and not hasattr(draws, "data_vars") and not frame:
         raise TypeError("a DataArray has the draws of one variable: want its Dataset, as array.to_dataset(name=…), or arrays by name")
-    groups = None if frame else getattr(draws, "groups", None)  # of ArviZ: a method of InferenceData, a property of DataTree
+    # Of ArviZ: a method of InferenceData, a property of DataTree. A variable of a Dataset may have that name.
+    groups = getattr(draws, "groups", None) if hasattr(type(draws), "groups") and not frame else None
     if groups is not None and len(getattr(draws, "data_vars", ())) > 0:  # a group of a DataTree, not its root
         draws, groups = draws.dataset, None
     if groups is not None and not hasattr(draws, group):
@@ -185,17 +216,17 @@ def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
                 raise ValueError(f"no variable f in the predictions: there is {', '.join(map(str, of.data_vars))}")
             draws = {"f": of["f"].transpose("chain", "draw", ...).values}
         else:
-            draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiubc" and {"chain", "draw"} <= set(v.dims)}
+            draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiubcO" and {"chain", "draw"} <= set(v.dims)}
             if not draws:
                 found = [f"{name} ({', '.join(map(str, v.dims))}) of {v.dtype}" for name, v in of.data_vars.items()]
                 raise ValueError(f"no variable of numbers by chain and draw: there is {', '.join(found) or 'none'}")
     if isinstance(draws, Mapping) and group == "predictions" and "f" in draws:  # as sample(predictions=True) returns them
-        import numpy as np
-
-        values = np.asarray(draws["f"], dtype=float)
+        values = _array(draws["f"], "f", float)
         draws = list(values.reshape(*values.shape[:2], -1)) if values.ndim > 2 else draws
     if isinstance(draws, (str, pathlib.Path)) or frame:
         draws = [draws]
+    if not hasattr(draws, "__iter__"):
+        raise TypeError(f"draws of the type {type(draws).__name__}: want an object of ArviZ, arrays by name, or a list with one entry a chain")
     chains = _named(draws) if isinstance(draws, Mapping) else draws
     files = []
     for i, chain in enumerate(chains):

@@ -64,7 +64,10 @@ class Model:
             want = "a number" if op == "potential" else f"the shape ({wanted},)"
             raise HambenchError(f"{op} of the model {self.name} returned {told(out)}: return {want}")
         out = out.tolist() if hasattr(out, "tolist") else out
-        numbers = [float(x) for x in (out if isinstance(out, Sequence) else [out])]
+        try:
+            numbers = [float(x) for x in (out if isinstance(out, Sequence) else [out])]
+        except (TypeError, ValueError) as error:  # masked elements, complex numbers, lists within lists
+            raise HambenchError(f"{op} of the model {self.name} returned what is no real number: {error}") from error
         return [x if math.isfinite(x) else None for x in numbers]
 
     def _rows(self, question: Mapping[str, Any]) -> Any:
@@ -156,7 +159,7 @@ def model(
     predict: Function | None = None,
     outputs: int = 0,
     backend: Backend = "numpy",
-    files: Sequence[str] = (),
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
 ) -> Model:
     """Wraps a posterior: ``potential(theta, rows, scale)`` is scale·Σ −log p(row | theta) over some rows − log p(theta).
 
@@ -167,12 +170,13 @@ def model(
     product: ``product(theta, v, rows, scale)``, the Hessian's product with v, which mt3 needs. It is derived with the gradient: not beside one that is given.
     predict: ``predict(theta)``, ``outputs`` numbers by which chains are judged; the parameters if left out.
     backend: "numpy", "jax" (functions are compiled), "torch", or "python" (lists).
-    files: files that the numbers depend on, beside the script and the modules in its folder.
+    files: one or some that the numbers depend on, beside the script and the modules in its folder.
     """
     check_backend(backend, tuple(_ARRAYS))
     if (predict is None) != (outputs == 0):
         raise HambenchError(f"outputs={outputs} {'without' if predict is None else 'with'} predict: give both, or none")
     dim, rows, outputs = whole(dim=dim, rows=rows, outputs=outputs)
+    files = [files] if isinstance(files, (str, os.PathLike)) else files
     functions = _derivatives(backend, potential)
     if gradient is not None:  # perhaps as the potential has no derivatives: none is taken that nobody asked for
         functions.pop("product", None)

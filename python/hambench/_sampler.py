@@ -216,8 +216,10 @@ class Sampler:
             if not isinstance(out[2], (tuple, list)) or len(out[2]) != self.state - 2:
                 raise HambenchError(f"step returned {type(out[2]).__name__} as auxiliary: return a tuple of {self.state - 2}, as state={self.state} says")
             out = (*out[:2], *out[2])
+        if self.state > 1 and not self.momentum:  # what comes back for r is not read
+            out = (out[0], vectors[1], *out[2:])
         for name, x, given in zip(names, out, vectors):
-            if shape(x) != shape(given) and (name != "r" or self.momentum):  # without a momentum what comes back for it is not read
+            if shape(x) != shape(given):
                 if isinstance(x, tuple) and self.state == 1:
                     raise HambenchError("step returned a tuple: with state=1 return theta alone")
                 raise HambenchError(f"step returned {told(x)} as {name}: return the shape {shape(given)} that it had")
@@ -229,7 +231,7 @@ class Sampler:
         forces = [{"terms": [[t[k] for k in _TERM] for t in f["terms"]]} if "terms" in f else f for f in question["forces"]]
         if self.backend == "python":
             listed = [_ListForce(f) for f in forces]
-            return [self._one(z, listed, xi, h, friction) for z, xi in zip(states, normals)]
+            return [[list(map(float, v)) for v in self._one(z, listed, xi, h, friction)] for z, xi in zip(states, normals)]
         return _BACKENDS[self.backend](self, forces, states, normals, h, friction)
 
     def __call__(self, **changes: Any) -> Sampler:
@@ -373,7 +375,13 @@ def sampler(
     if batched and backend != "numpy":
         raise HambenchError(f"batched=True with backend {backend!r}: leave it out, or take backend='numpy'")
     state, normals, batches, gradients = whole(state=state, normals=normals, batches=batches, gradients=gradients)
-    claims = {"position": float(position)} if state == 1 or not momentum else {"position": float(position), "joint": float(joint)}
+    claims = {"position": position} if state == 1 or not momentum else {"position": position, "joint": joint}
+    for of, order in claims.items():
+        if not isinstance(plain(order), numbers.Real) or not math.isfinite(order):
+            raise HambenchError(f"{of}={order!r}: want a finite order")
+    if isinstance(auxiliary, str) or not all(isinstance(each, Mapping) for each in auxiliary):
+        raise HambenchError(f"auxiliary={auxiliary!r}: want a list of dicts, such as [{{'name': 'v'}}]")
+    claims = {of: float(order) for of, order in claims.items()}
     known = tuple({k: plain(v) for k, v in each.items()} for each in auxiliary)
     name = name or str(getattr(step, "__name__", "sampler"))
     return Sampler(step, name, state, normals, batches, bool(hessian), claims, backend, batched, bool(momentum), known, gradients)

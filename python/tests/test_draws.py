@@ -113,11 +113,35 @@ def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
         ([frame, frame + 1j], ValueError, r"^chain 1, column a: .*j\): want a number$"),
         (list(np.ma.masked_greater(numbers, 1)), ValueError, r"^chain 0, column x\[1\]: None: want a number$"),
         ({"x": numbers.astype(str).astype(object) + "?"}, ValueError, "^array x: want numbers: "),
-        (right.astype(object).assign(y=2.0), ValueError, r"^no variable of numbers by chain and draw: there is x \(chain, draw, d\) of object, y \(\) of float64$"),
+        (right.astype(str).assign(y=2.0), ValueError, r"^no variable of numbers by chain and draw: there is x \(chain, draw, d\) of <U\d+, y \(\) of float64$"),
+        (right.assign(y=right.x.astype(str).astype(object) + "?"), ValueError, "^array y: want numbers"),
+        ([[[1.0], [2.0, 3.0]]], ValueError, "^chain 0, draw 1: want a row of 1 numbers$"),
+        ([[[1.0, 2.0], [3.0]]], ValueError, "^chain 0, draw 1: want a row of 2 numbers$"),
+        ([[{"x": 1.0}, {"x": 2.0}]], ValueError, "^chain 0, draw 0: want a row of 1 numbers$"),
+        ({"x": [[1.0, 2.0], [3.0]]}, ValueError, "^array x: want numbers: .*inhomogeneous"),
+        ({"": numbers[..., 0]}, ValueError, "^an array without a name"),
+        (frame.rename(columns={"a": ""}), ValueError, "^chain 0 has a column without a name"),
+        ({"one": frame, "two": frame}, TypeError, "^a DataFrame by the name one: want a list"),
+        ([right.x[0]], TypeError, "^chain 0 is of xarray"),
+        ({"x": right.x[0]}, ValueError, "^array x has the dimensions draw, d: want chain and draw$"),
+        ({"x": np.datetime64("2020-01-01") + np.arange(100).reshape(2, 50)}, TypeError, "^times in x"),
+        ({"x": 2**60 + np.arange(100).reshape(2, 50)}, ValueError, r"^whole numbers above 2\*\*53 in x"),
+        ([[[2**60 + 1]]], ValueError, r"^chain 0, column x\[1\]: 1152921504606846977: a float64 has not as many digits"),
+        ([[[10**400]]], ValueError, r"^chain 0, column x\[1\]: 10*: want a number"),
+        (3.0, TypeError, "^draws of the type float: want "),
         (right.drop_vars("x").assign_coords(chain=[0], draw=[0]), ValueError, "no variable of numbers by chain and draw: there is none"),
     ):
         with pytest.raises(error, match=want):
             hambench.judge(draws, reference=right)
+    # What a name or a dimension says, its place does not: fields, arrays of xarray, variables and attributes of a Dataset, levels of an index.
+    twice = np.random.default_rng(5).normal(size=(2, 50)) + np.array([[0.0], [9.0]])
+    fields = [np.rec.fromarrays(twice[::order], names=names) for order, names in ((1, "mu,tau"), (-1, "tau,mu"))]
+    assert hambench.judge([fields[0]], reference=[fields[1]]).data["copied"]
+    strange = right.rename(x="columns").assign(groups=right.x).assign_attrs(columns="x y")
+    same = hambench.judge(strange, reference={"columns": right.x.transpose("d", "draw", "chain"), "groups": right.x})
+    assert same.data["draws"]["chains"] == 2 and same.data["copied"] and same.data["compared"] == 4
+    objects = right.assign(y=right.x.astype(object))
+    assert hambench.judge(objects, reference=objects).data["compared"] == 4
     # Names are texts of any kind, an array may have no elements, and no report or error names a file that is gone.
     named = {"#a": numbers[..., 0], 1: numbers[..., 1], "none": numbers[..., :0]}
     frames = [pd.DataFrame({"#a": a, 1: b}) for a, b in zip(numbers[..., 0], numbers[..., 1])]
@@ -135,7 +159,7 @@ def test_frames_and_groups_keep_their_chains(tmp_path):
     plain = hambench.judge(first, reference=last)
     frame = first.to_dataframe()  # its index has the chains
     stan = frame.reset_index().rename(columns={"chain": "chain__", "draw": "iter__"})  # as CmdStanPy's draws_pd
-    for draws in (frame, frame.reset_index(), stan, xr.DataTree.from_dict({"posterior": first}).posterior):
+    for draws in (frame, frame.rename_axis(["Chain", "draw"]), frame.reset_index(), stan, xr.DataTree.from_dict({"posterior": first}).posterior):
         judged = hambench.judge(draws, reference=last)
         assert judged.data["draws"] == plain.data["draws"] and judged.data["draws"]["chains"] == 2
     # Labels are texts, as in a file of the same table: names, and numbers that float64 does not tell apart.

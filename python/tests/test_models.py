@@ -157,6 +157,15 @@ def test_settings_may_be_numpys_numbers():
     assert json.loads(json.dumps(known.answer({"op": "hello", "version": 1})))["auxiliary"] == [{"name": "zeta", "start": 0, "deviation": 1}]
 
 
+def test_what_a_gradient_returns_is_blamed_on_what_it_returns(tmp_path):
+    for wrong in (lambda theta, *_: np.ma.masked_greater(theta, -9), lambda theta, *_: theta + 1j, lambda theta, *_: [0.0, [1.0]]):
+        with pytest.raises(hambench.HambenchError, match="gradient of the model squares returned what is no real number: "):
+            hambench.sample(model=hambench.model(squares, gradient=wrong, dim=2, rows=30), integrator="leapfrog", h=0.1, samples=2)
+    (tmp_path / "rows.csv").write_text("1\n")
+    for files in (tmp_path / "rows.csv", str(tmp_path / "rows.csv"), [tmp_path / "rows.csv"]):
+        assert hambench.model(squares, gradient=slopes, dim=2, rows=30, files=files).files == [str((tmp_path / "rows.csv").resolve())]
+
+
 def test_chains_of_a_model_of_this_process_run_side_by_side():
     draws = hambench.sample(model=MODEL, chains=2, **CHAIN)["theta"]
     assert np.shape(draws) == (2, 20, 2) and draws[0] != draws[1]

@@ -1,6 +1,7 @@
 """Samplers in numpy, JAX and PyTorch beside the program's own. Needs what requirements.txt lists."""
 
 import json
+import math
 import os
 import pathlib
 import re
@@ -83,6 +84,36 @@ def test_a_planted_bug_is_found(bug):
     right, wrong, verdict = BUGS[bug]
     with pytest.raises(AssertionError, match=verdict):
         hambench.certify(wrap(right)(step=wrong, batched=True, gradients=2), problem="gaussian", scheme=["full"]).assert_claims()
+
+
+def test_what_comes_back_for_a_momentum_that_there_is_not_is_not_read():
+    def step(theta, r, auxiliary, grad, normal, h, friction):
+        theta, v = leapfrog(theta, auxiliary[0], grad, normal, h, friction)
+        return theta, None, (v,)
+
+    question = {"op": "step", "h": 0.1, "friction": 2.0, "states": [[[1.0], [0.0], [0.5]]], "normals": [[[0.0]]], "forces": [{"precision": [[2.0]], "shift": [1.0]}]}
+    for batched in (False, True):
+        state = hambench.sampler(step, state=3, momentum=False, batched=batched).answer(question)["states"][0]
+        assert state[1] == [0.0] and [state[0], state[2]] == [pytest.approx([1.03975]), pytest.approx([0.295])]
+
+
+def test_settings_that_are_none_are_named():
+    for wrong, message in (
+        ({"position": math.inf}, "^position=inf: want a finite order$"),
+        ({"position": None}, "^position=None: want a finite order$"),
+        ({"joint": "2"}, "^joint='2': want a finite order$"),
+        ({"auxiliary": "v"}, "^auxiliary='v': want a list of dicts"),
+        ({"auxiliary": [{"name": "v"}, "w"]}, "^auxiliary=.*: want a list of dicts"),
+    ):
+        with pytest.raises(hambench.HambenchError, match=message):
+            hambench.sampler(leapfrog, **wrong)
+    for steps in (0.1, "0.1"):
+        with pytest.raises(ValueError, match="^steps=.*: want some, such as"):
+            hambench.certify(wrap(leapfrog), problem="gaussian", steps=steps)
+    with pytest.raises(hambench.HambenchError, match=r"^problem: \{1\}: want numbers, texts, lists and dicts$"):
+        hambench.certify(wrap(leapfrog), problem={"kind": {1}})
+    plain = hambench.sampler(lambda theta, r, *_: ([np.float64(x) for x in theta], np.asarray(r)), backend="python")
+    assert hambench.certify(plain, problem="gaussian", scheme=None, steps=(h for h in (0.2, 0.1)))[0].observables[0].verdict == "theta never moves"
 
 
 def test_auxiliary_variables_and_several_batches():
