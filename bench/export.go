@@ -42,13 +42,15 @@ func exportColumns() []string {
 // exported is the value of a column of exports in a cell's row, which differs from the table's
 // in what programs of others have always read: full refreshment, as no chain at all, is an
 // infinite friction, the full batch a batch of 0, and where there is no distance, ks is 0, or 1
-// of a chain that diverged.
+// of a chain that diverged, and ks_self what the record has, usually 0.
 func exported(r table.Row, column string) table.Value {
 	switch {
 	case column == "experiment":
 		return r.Get("study")
 	case column == "ks":
 		return table.Of(r.Source.(Result).KS)
+	case column == "ks_self":
+		return table.Of(r.Source.(Result).KSSelf)
 	case column == "friction" && !(r.Number(column) > 0): // no chain ran
 		return table.Of(math.Inf(1))
 	case column == "batch" && math.IsInf(r.Number(column), 1):

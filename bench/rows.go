@@ -312,11 +312,16 @@ func (j Job) fill(row map[string]any, r Result, missing bool) {
 		row["checks_failed"] = n
 	}
 	maps.Copy(row, map[string]any{
-		"diverged": r.Diverged, "ks_self": r.KSSelf, "ks_self_sd": r.KSSelfSD,
-		"reference_error":  r.ReferenceError,
+		"diverged": r.Diverged, "reference_error": r.ReferenceError,
 		"reference_failed": strings.Join(r.ReferenceFailed, "; "),
-		"ks_self_low":      r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
 	})
+	// Records have 0 where no truth judges the chain, which is no distance of its draws.
+	if j.Cell.Observe.Judged() {
+		maps.Copy(row, map[string]any{
+			"ks_self": r.KSSelf, "ks_self_sd": r.KSSelfSD,
+			"ks_self_low": r.KSSelfLow, "ks_self_high": r.KSSelfHigh,
+		})
+	}
 	if s := r.Scales; s != nil {
 		fillRegime(row, j.Cell.Values, s.Omega, float64(j.Cell.Friction), s.Spread)
 	}

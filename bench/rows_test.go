@@ -107,6 +107,27 @@ grid = [
 	}
 }
 
+// Chains that no truth judges have no self-distance in tables. Exports, which programs of others
+// read, have what the record has.
+func TestWhatIsNotJudgedHasNoSelfDistance(t *testing.T) {
+	results, _ := stored(t)
+	for i, o := range observables {
+		cell := numbered(i)
+		cell.Observe = o
+		results.put(t, store.Result, cell.Stream(), Result{Cell: cell})
+		rows := results.Table([]Plan{{Study: Study{ID: "x", Cells: []Job{{Key: cell.Stream(), Cell: cell}}}}})
+		for _, column := range []string{"ks_self", "ks_self_low", "ks_self_high", "ks_self_sd"} {
+			if got := rows.Rows()[0].Get(column); got.IsNone() == o.Judged() {
+				t.Errorf("%s: %s is %v", o, column, got)
+			}
+		}
+		var csv strings.Builder
+		if err := WriteCSV(&csv, rows); err != nil || !strings.Contains(csv.String(), ",0.1,0,0,false,") {
+			t.Errorf("%s: %v, want 0 for both distances:\n%s", o, err, &csv)
+		}
+	}
+}
+
 // Rows that are drawn independently vary more than those of a partition: twice for two batches.
 func TestTheSpreadIsThatOfTheScheme(t *testing.T) {
 	for scheme, times := range map[string]float64{"replacement": 1, "repartition": 1, "iid": 2} {

@@ -188,6 +188,14 @@ var declared = []Setting{
 		print: printTempered},
 }
 
+// Law tells exact errors apart in figures, by when their law is observed, as settings do. No cell
+// has it, and so it is none of the declared ones.
+var Law = Setting{Name: "law", Column: "law", Label: "law", Kind: table.Text}
+
+// laws are the values of its column as people read them.
+var laws = map[string]string{"period": "after a period", "every-step": "after every step",
+	"one-step": "after one step"}
+
 // Settings returns the declarations of all settings, those first that legends and
 // captions name first.
 // The order of declared is another one: that in which a grid's cells are listed.
@@ -276,6 +284,8 @@ func (s Setting) Plain(r table.Row) string {
 	switch {
 	case s.Name == "integrator":
 		return v.Text() + parametersText(r)
+	case s.Name == Law.Name:
+		return laws[v.Text()]
 	case math.IsInf(x, 1) && s.full != "":
 		return "full"
 	case math.IsInf(x, 1):

@@ -19,16 +19,17 @@ import (
 // columns and verdicts mean. Where the table is too wide for the writer, table.Write leaves out
 // columns in the order of the numbers that it is given.
 func WriteTable(w io.Writer, rows []Row) error {
-	header := []string{"problem", "integrator", "scheme", "observable",
+	header := []string{"problem", "integrator", "scheme", "law", "observable",
 		"relative error at smallest h", "slopes", "order", "constant", "predicted", "claim",
 		"verdict"}
+	law := lawOf(rows)
 	var lines [][]string
 	for _, r := range rows {
 		name := r.Name()
 		for _, o := range r.Observables {
 			// In the order of the header.
 			lines = append(lines, []string{
-				r.Problem, name, r.Scheme, o.Name, r.finest(o), formatSlopes(o.Slopes),
+				r.Problem, name, r.Scheme, law(r), o.Name, r.finest(o), formatSlopes(o.Slopes),
 				formatOrder(o), format("%.4g", o.Constant), o.formatPredicted(),
 				formatClaim(o.Claim), r.formatVerdict(o),
 			})
@@ -36,8 +37,10 @@ func WriteTable(w io.Writer, rows []Row) error {
 	}
 	// Nothing is predicted of all data at every step, and in records of before predictions.
 	predicted := slices.Index(header, "predicted")
-	header, minor := withoutEmpty(header, []int{0, 0, 0, 0, 2, 3, 0, 1, 1, 0, 0}, lines, predicted,
-		predicted+1)
+	header, minor := withoutEmpty(header, []int{0, 0, 0, 0, 0, 2, 3, 0, 1, 1, 0, 0}, lines,
+		predicted, predicted+1)
+	at := slices.Index(header, "law")
+	header, minor = withoutEmpty(header, minor, lines, at, at+1)
 	if err := table.Write(w, header, lines, minor...); err != nil {
 		return err
 	}
@@ -61,6 +64,15 @@ func WriteTable(w io.Writer, rows []Row) error {
 		"confirmed: the order is at least the claim; exact: no error, where one of order 4 "+
 			"would be seen;",
 		"refuted: a lower power is certain; inconclusive: the errors decide nothing.")
+}
+
+// lawOf returns what tables say of the law that a row is of: "-" where all rows are of one.
+func lawOf(rows []Row) func(Row) string {
+	observed := func(r Row) string { return r.Observe }
+	if len(distinct.Of(rows, observed)) > 1 {
+		return observed
+	}
+	return func(Row) string { return "-" }
 }
 
 // writeSettings prints, for each problem and mini-batch scheme, how long an epoch is beside the
@@ -251,26 +263,27 @@ func (r Row) shortOrder(names ...string) string {
 // of a row without budgets; distances and energies are those at the smallest step. Columns of
 // what was not asked for are left out.
 func WriteAnswers(w io.Writer, rows []Row) error {
-	header := []string{"problem", "integrator", "scheme", "largest stable h",
+	header := []string{"problem", "integrator", "scheme", "law", "largest stable h",
 		"Kolmogorov at smallest h", "Wasserstein", "covariance bias at smallest h", "energy error",
 		"batch energy error", "budget", "best h", "MSE there", "bias", "IACT", "worst average"}
 	// The higher a column's number, the earlier a narrow terminal does without it.
-	minor := []int{3, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 5, 2, 4}
-	const ofBudget = 9 // the first of the columns of a budget; those before it are of the row
+	minor := []int{3, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 5, 2, 4}
+	const ofBudget = 10 // the first of the columns of a budget; those before it are of the row
+	law := lawOf(rows)
 	var lines [][]string
 	for _, r := range rows {
-		line := slices.Concat([]string{r.Problem, r.Name(), r.Scheme},
-			slices.Repeat([]string{"-"}, len(header)-3))
+		line := slices.Concat([]string{r.Problem, r.Name(), r.Scheme, law(r)},
+			slices.Repeat([]string{"-"}, len(header)-4))
 		// Without a largest stable step there is none that is too large.
 		if r.StableStep != nil && math.IsInf(float64(*r.StableStep), 1) {
-			line[3] = "none"
+			line[4] = "none"
 		} else if r.StableStep != nil {
-			line[3] = format("%.4g", *r.StableStep)
+			line[4] = format("%.4g", *r.StableStep)
 		}
 		for i, at := range [][]Number{r.Kolmogorov, r.Wasserstein, r.CovarianceBias,
 			r.EnergyError, r.BatchEnergyError} {
 			if at != nil {
-				line[4+i] = format("%.3g", at[slices.Index(r.Steps, slices.Min(r.Steps))])
+				line[5+i] = format("%.3g", at[slices.Index(r.Steps, slices.Min(r.Steps))])
 			}
 		}
 		// The first budget stands in the row's own line, others in copies of it.

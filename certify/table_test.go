@@ -1,6 +1,10 @@
 package certify
 
-import "testing"
+import (
+	"io"
+	"strings"
+	"testing"
+)
 
 // A row's name has all that tells one sampler from another, in a fixed order.
 func TestNameHasEverythingThatTellsSamplersApart(t *testing.T) {
@@ -16,6 +20,27 @@ func TestNameHasEverythingThatTellsSamplersApart(t *testing.T) {
 	} {
 		if got := c.row.Name(); got != c.want {
 			t.Errorf("name %q: want %q", got, c.want)
+		}
+	}
+}
+
+// Tables name the law of each row where rows are of several.
+func TestTablesTellLawsApart(t *testing.T) {
+	row := Row{Problem: "p", Integrator: "leapfrog", Inner: 1, Scheme: "cyclic", Observe: "period", Steps: []float64{0.1},
+		Observables: []Observable{{Name: "theta.cov", Verdict: Confirmed}}, Answers: Answers{Kolmogorov: []Number{0.5}, Wasserstein: []Number{0.25}}}
+	every := row
+	every.Observe = "every-step"
+	for name, write := range map[string]func(io.Writer, []Row) error{"orders": WriteTable, "answers": WriteAnswers} {
+		for _, rows := range [][]Row{{row, every}, {row, row}} {
+			var text strings.Builder
+			if err := write(&text, rows); err != nil {
+				t.Fatal(err)
+			}
+			for _, word := range []string{"law", "period", "every-step"} {
+				if strings.Contains(text.String(), word) != (rows[0].Observe != rows[1].Observe) {
+					t.Errorf("%s of %s and %s:\n%s", name, rows[0].Observe, rows[1].Observe, text.String())
+				}
+			}
 		}
 	}
 }

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"hambench/bench"
+	"hambench/chain"
 )
 
 // cell is a cell of a sweep that differs where the tests need it to.
 func cell(integrator string, split, batch int, h float64) bench.Cell {
+	plan := chain.PaperPlan(h, 200)
 	c := bench.Cell{
 		Observe: bench.Distance, Dataset: "boston", Split: split, Model: "bnn", Integrator: integrator, Inner: 1, Friction: 5,
-		Scheme: "reshuffle", Batches: 1, BatchSize: batch, Step: h, Samples: 200, Thin: 1, Seed: 1, Precision: "float32",
+		Scheme: "reshuffle", Batches: 1, BatchSize: batch, Step: h, Samples: 200, Thin: plan.Thin, BurnIn: plan.BurnIn, Seed: 1, Precision: "float32",
 	}
 	if batch != bench.Full {
 		c.Batches = (455 + batch - 1) / batch

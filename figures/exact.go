@@ -199,10 +199,19 @@ func (q quantity) records(rows *table.Table, shown func(table.Row) float64) Reco
 		numbers = of[1:8] // between the observable and the verdict, which are texts
 	}
 	// The name of a problem has its friction and mass, which the columns of CSV files lack.
-	out := Records{Columns: append([]string{"problem", "integrator", "nl", "scheme"}, of...)}
+	by := []string{"problem", "integrator", "nl", "scheme"}
+	laws := rows.Varies(bench.Law.Column) // else the caption states it
+	if laws {
+		by = append(by, bench.Law.Column)
+	}
+	out := Records{Columns: append(by, of...)}
 	for _, r := range rows.Rows() {
 		x := exactOf(r)
-		fields := []any{x.Problem, methodName(r), x.Inner, x.Scheme, q.subject(r)}
+		fields := []any{x.Problem, methodName(r), x.Inner, x.Scheme}
+		if laws {
+			fields = append(fields, x.Observe)
+		}
+		fields = append(fields, q.subject(r))
 		for _, column := range numbers {
 			fields = append(fields, r.Number(column))
 		}
@@ -257,19 +266,23 @@ func isExact(r table.Row) bool { return r.Text("verdict") == string(certify.Exac
 // problem are the columns that tell problems apart. One name may stand for a family of them.
 var problem = []string{"problem", "friction", "mass"}
 
+// ofSamplers are what samplers are named by beside the integrator with its parameters, where it
+// varies: the law that is observed of them, too.
+var ofSamplers = []bench.Setting{setting("estimator"), setting("nl"), bench.Law}
+
 // chart arranges the rows that a figure shows, among all rows of its study, and returns the
 // settings that rows of panels are named by. Lines are those of schemes or, if the study says
 // so, of estimators or integrators; rows of panels are what lines do not tell apart: samplers
-// under schemes, or schemes. Samplers are named by what varies: an estimator or an N_l that
-// all have is not.
+// under schemes, or schemes. Samplers are named by what varies: an estimator, an N_l or a law that
+// all have is stated by the caption (grid.stated).
 func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.Setting) {
 	// named are the settings of lines, panels those of rows of panels: at first samplers are
 	// both, by the integrator with its parameters and what else varies among them.
 	scheme, named := setting("scheme"), []bench.Setting{setting("integrator")}
 	var panels []bench.Setting
 	// An integrator's own parameters are told apart with it.
-	for _, name := range []string{"estimator", "nl"} {
-		if s := setting(name); name != lines && shown.Varies(s.Column) {
+	for _, s := range ofSamplers {
+		if s.Name != lines && shown.Varies(s.Column) {
 			named = append(named, s)
 		}
 	}
@@ -299,11 +312,7 @@ func (q quantity) chart(all, shown *table.Table, lines string) (chart, []bench.S
 // decides the claims of the later paper that the study repeats, if it is such a one. A study
 // of laws after one step has no figure: it has none of the observables that panels show.
 func drawOrders(d *drawing) error {
-	var have []certify.Row // whole, to be written; parts of them are drawn
-	for _, j := range d.plan.Exact {
-		found, _ := d.Results.Rows(j.Key)
-		have = append(have, found...)
-	}
+	have := d.certified()
 	if len(have) == 0 {
 		return fmt.Errorf("no exact errors of study %s (0 of %d jobs): run it first",
 			d.plan.ID, len(d.plan.Exact))
@@ -334,6 +343,22 @@ func drawOrders(d *drawing) error {
 	}
 	d.writeOrders(have)
 	return nil
+}
+
+// certified are all rows of the study's exact jobs, whole, to be written; parts of them are drawn.
+func (d *drawing) certified() (have []certify.Row) {
+	for _, j := range d.plan.Exact {
+		found, _ := d.Results.Rows(j.Key)
+		have = append(have, found...)
+	}
+	return have
+}
+
+// noteMissing counts the exact jobs beside cells that have no result.
+func (d *drawing) noteMissing() {
+	if _, missing := d.Results.Missing(d.plan.Study); missing > 0 {
+		d.note(fmt.Sprintf("%d of %d exact jobs are missing", missing, len(d.plan.Exact)))
+	}
 }
 
 // alike is by what ratio the errors of two samplers may differ if one row of panels stands for
@@ -383,7 +408,12 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 	f.legend = g.legend(func(i int) string { return g.names[i] }, look)
 	f.addSlopes(q.legend, y.Lost)
 	// What all figures of exact errors say, then what this one shows.
-	f.Caption = "Computed without Monte Carlo. " + q.caption
+	f.Caption = "Computed without Monte Carlo. "
+	stated := g.stated()
+	if stated != "" {
+		f.Caption += "Throughout: " + stated + ". "
+	}
+	f.Caption += q.caption
 	// Two lines lie on each other if they are apart by less than half the width of one. On the
 	// logarithmic axis, whose whole length is dataHeight, that distance is a ratio of values.
 	width := math.Pow(y.High/y.Low, lineWidth/2/dataHeight(f.height))
@@ -436,16 +466,36 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 			}
 		}
 	}
-	if slices.ContainsFunc(g.names, func(s string) bool { return strings.HasPrefix(s, "svrg") }) {
+	ofSVRG := func(s string) bool { return strings.HasPrefix(s, "svrg") }
+	if slices.ContainsFunc(g.names, ofSVRG) || ofSVRG(stated) { // which begins with the estimator
 		used = append(used, ofPeriods)
 	}
+	everyStep := func(p *facet) bool { return p.Where("law", "every-step").Len() > 0 }
+	if slices.ContainsFunc(g.all(), everyStep) {
+		used = append(used, ofLaws)
+	}
 	for _, term := range []string{ofOrders, ofExact, ofCovered, problemLetters["λ"],
-		problemLetters["ω"], ofPeriods} {
+		problemLetters["ω"], ofPeriods, ofLaws} {
 		if slices.Contains(used, term) {
 			f.Caption += " " + term
 		}
 	}
 	return f
+}
+
+// stated is what all lines share of what tells samplers and laws apart, where neither they nor
+// titles name it: an estimator, an N_l, a law. It is empty where these are what is expected.
+func (g *grid) stated() string {
+	expected := []string{"", "plain", "1", "period"}
+	var texts []string
+	r := g.columnsOf[0]
+	for _, s := range ofSamplers {
+		named := slices.Contains(slices.Concat(g.chart.rows, g.chart.lines), s.Column)
+		if !named && !slices.Contains(expected, s.Value(r).String()) {
+			texts = append(texts, s.Text(r))
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // What captions say of the terms of panels' notes.
@@ -455,6 +505,8 @@ const (
 	ofExact   = "Exact: the error is round-off."
 	ofCovered = "\"A as B\": the line of A lies on that of B."
 	ofPeriods = "svrg:m has a gradient of all data every m steps, svrg every K."
+	ofLaws    = "After every step: the mean of the laws at the ends of all steps of a period; " +
+		"after a period: the law at its end."
 )
 
 // problemLetters are what captions say of the letters that problems are named by.
@@ -676,20 +728,18 @@ const belowSampled = "theta.cov"
 // they are exact (bench.FullBatch); below all else errors on the problem of the study's exact
 // jobs, since no problem with so many rows is exact with mini-batches. The rows of both have the
 // columns that tell lines apart: a line below is that of the same values, whatever it is called.
-// Where columns differ in number, panels above do not stand in the columns of their facets, or
-// errors of mini-batches would stand below the full batch, the exact errors have a figure of their
-// own, as those of a study without cells.
+// Where columns differ in number, panels above do not stand in the columns of their facets, errors
+// of mini-batches would stand below the full batch, or lines do not tell all samplers and laws
+// apart, the exact errors have a figure of their own, as those of a study without cells.
 func drawAboveExact(d *drawing, s *sampled) error {
-	if _, missing := d.Results.Missing(d.plan.Study); missing > 0 {
-		d.note(fmt.Sprintf("%d of %d exact jobs are missing", missing, len(d.plan.Exact)))
-	}
+	d.noteMissing()
 	// Whatever the study's figure shows of its cells, below are errors.
 	q := quantities[bench.OnError]
 	exact := d.rows.Where("record", bench.ErrorRecord)
 	if exact.Len() == 0 {
 		return nil
 	}
-	// Of the errors those of the lines above, at any friction and N_l that lines do not differ in.
+	// Of the errors those of the lines above, at any friction that lines do not differ in.
 	sampled := table.ByKey(s.lines)
 	shown := exact.Where("observable", belowSampled).Filter(func(r table.Row) bool {
 		return sampled[r.Key(s.chart.lines...)] != nil
@@ -707,7 +757,11 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	// A single column of facets, or a long one, is laid out in rows: then no panel below would be
 	// of the cells above it.
 	columns := len(s.facets[0])
-	if len(g.facets) == 0 || len(g.facets[0]) != columns || len(f.panels[0]) != columns {
+	merged := func(k bench.Setting) bool { // as laws are, which no cell has
+		return !slices.Contains(c.lines, k.Column) && shown.Varies(k.Column)
+	}
+	if slices.ContainsFunc(ofSamplers, merged) || len(g.facets) == 0 ||
+		len(g.facets[0]) != columns || len(f.panels[0]) != columns {
 		return drawOrders(d)
 	}
 	// Above, batch sizes ascend to the full one.
@@ -731,13 +785,14 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	// batch's own distances has another one, since these are no errors of moments.
 	x, y := q.ranges(g, f.width) // of their own: steps are smaller than those of chains
 	y.Label = "error, without Monte Carlo"
-	small := " Below: stationary error of cov θ on a small problem (" + problemsText(shown) + ")."
+	of := strings.TrimSuffix(problemsText(shown)+"; "+g.stated(), "; ")
+	small := " Below: stationary error of cov θ on a small problem (" + of + ")."
 	if slices.ContainsFunc(own, func(p *facet) bool { return p != nil }) {
 		small = " Below the full batch: the distance that infinitely many draws of its chains " +
 			"would have."
 		if slices.Contains(own, nil) {
 			small += " Beside it, since none of that size is exact with mini-batches: stationary " +
-				"error of cov θ on another, smaller problem (" + problemsText(shown) + ")."
+				"error of cov θ on another, smaller problem (" + of + ")."
 		}
 		small += " " + ofExact
 	}
@@ -767,6 +822,16 @@ func drawAboveExact(d *drawing, s *sampled) error {
 	f.Caption = "Above: " + f.Caption + small
 	d.out.Figures = append(d.out.Figures, f)
 	return nil
+}
+
+// writeBeside writes the table of the exact errors of a study whose cells have a table and no
+// figure, as "ID-exact": below a figure they would be drawn. Make puts the plan back.
+func writeBeside(d *drawing) {
+	d.noteMissing()
+	if have := d.certified(); len(have) > 0 {
+		d.plan.ID += "-exact"
+		d.writeOrders(have)
+	}
 }
 
 // steps are the places of the points of a facet, ascending.

@@ -51,7 +51,7 @@ func exactPlan(t *testing.T, s bench.Study) (bench.Plan, memory) {
 	m := memory{rows: map[string][]certify.Row{}}
 	s.Exact = nil
 	for _, r := range inventRows() {
-		j := bench.ExactJob{Purpose: bench.OfOrders, Exact: bench.Exact{Name: r.Problem, Integrator: r.Integrator, Schemes: []string{r.Scheme}}}
+		j := bench.ExactJob{Purpose: bench.OfOrders, Exact: bench.Exact{Name: r.Problem, Integrator: r.Integrator, Inner: r.Inner, Schemes: []string{r.Scheme}}}
 		s.Exact = append(s.Exact, j)
 	}
 	p := planOf(t, s)
@@ -162,6 +162,136 @@ func TestErrorsThatAreNotResolvedLeaveGaps(t *testing.T) {
 		"exact full": {0, 0}, "exact replacement": {4, 0}}
 	if !maps.Equal(got, want) {
 		t.Errorf("points drawn %v, want %v", got, want)
+	}
+}
+
+// twoLaws is a study of the laws after a period, of the errors of exactPlan, and after every step,
+// of twice these.
+func twoLaws(t *testing.T, s bench.Study) (bench.Plan, memory) {
+	t.Helper()
+	p, m := exactPlan(t, s)
+	for i, r := range inventRows() {
+		j := p.Exact[i]
+		m.rows[j.Key][0].Observe, r.Observe = "period", "every-step"
+		for k := range r.Steps {
+			r.Observables[0].Errors[k] *= 2
+		}
+		j.Key = "every " + j.Key
+		p.Exact, m.rows[j.Key] = append(p.Exact, j), []certify.Row{r}
+	}
+	return p, m
+}
+
+// Laws that differ are told apart, by panels or by lines, and in the files: no point is the median
+// of two.
+func TestLawsAreToldApart(t *testing.T) {
+	for _, lines := range [][]string{nil, {"integrator"}} {
+		p, m := twoLaws(t, bench.Study{ID: "orders", Title: "orders", Figure: &bench.FigureSpec{Kind: "orders", Lines: lines}})
+		dir := t.TempDir()
+		out, err := m.drawer(dir).Draw(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := out.Figures[0]
+		var names []string // of panels and lines
+		for _, panel := range slices.Concat(f.panels...) {
+			names = append(names, panel.Title)
+			for _, s := range panel.Series {
+				if s.Low != nil && !slices.EqualFunc(s.Low, s.High, func(a, b float64) bool { return a == b || a != a && b != b }) {
+					t.Errorf("lines %v, %s: %s is between %v and %v", lines, panel.Title, s.Name, s.Low, s.High)
+				}
+			}
+		}
+		for _, e := range f.legend {
+			names = append(names, e.Label)
+		}
+		for _, law := range []string{"mt3, after a period", "mt3, after every step"} {
+			if !slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, law) }) {
+				t.Errorf("lines %v: panels and lines %q, none of %q", lines, names, law)
+			}
+		}
+		if !strings.Contains(f.Caption, ofLaws) || strings.Contains(f.Caption, "Throughout") {
+			t.Errorf("lines %v: caption %q", lines, f.Caption)
+		}
+		csv, table := string(read(t, filepath.Join(dir, "orders.csv"))), string(read(t, filepath.Join(dir, "orders.txt")))
+		for _, law := range []string{"period", "every-step"} {
+			if want := "gaussian,mt3,1,full," + law + ",theta.cov,0.02,"; strings.Count(csv, want) != 1 {
+				t.Errorf("orders.csv has %d lines %q, want one", strings.Count(csv, want), want)
+			}
+			if strings.Count(table, law) < 8 {
+				t.Errorf("orders.txt does not name the law %s of 8 rows:\n%s", law, table)
+			}
+		}
+	}
+}
+
+// Below cells, whose lines no law tells apart, two laws have a figure of their own.
+func TestTwoLawsDoNotStandBelowDistances(t *testing.T) {
+	p, m := twoLaws(t, plan(t, "quick", "bottleneck").Study)
+	f := made(t, p, m).Figures[1]
+	if f.ID != "bottleneck-exact" || strings.Contains(f.Caption, "Above") || !strings.Contains(f.panels[0][0].Title, "after a period") {
+		t.Errorf("%s, %q, %q: want a figure of exact errors alone, whose panels name the law", f.ID, f.Caption, f.panels[0][0].Title)
+	}
+}
+
+// What all lines share and neither they nor titles name, the caption states, unless it is the default.
+func TestCaptionsOfExactErrorsStateWhatLinesShare(t *testing.T) {
+	for _, c := range []struct {
+		lines, estimator string
+		inner            int
+		law, want        string
+	}{
+		{"", "plain", 1, "period", ""},
+		{"", "svrg", 1, "period", "Throughout: svrg. "},
+		{"integrator", "svrg", 8, "every-step", "Throughout: svrg, N_l = 8, after every step. "},
+		{"estimator", "svrg", 8, "period", "Throughout: N_l = 8. "},
+	} {
+		share := func(p bench.Plan, m memory) {
+			for i, j := range p.Exact {
+				p.Exact[i].Exact.Estimator, p.Exact[i].Exact.Inner = c.estimator, c.inner
+				m.rows[j.Key][0].Observe = c.law
+			}
+		}
+		p, m := exactPlan(t, bench.Study{ID: "orders", Figure: &bench.FigureSpec{Kind: "orders", Lines: []string{c.lines}}})
+		share(p, m)
+		says := figureOf(t, p, m).Caption
+		if c.want == "" && strings.Contains(says, "Throughout") || !strings.Contains(says, c.want) {
+			t.Errorf("%+v: caption %q", c, says)
+		}
+		if strings.Contains(says, ofPeriods) != (c.estimator == "svrg") || strings.Contains(says, ofLaws) != (c.law == "every-step") {
+			t.Errorf("%+v: caption %q: want svrg and the law explained where they are named", c, says)
+		}
+		// So does that of a figure of cells, of the small problem below.
+		p, m = exactPlan(t, plan(t, "quick", "bottleneck").Study)
+		share(p, m)
+		if says := made(t, p, m).Figures[1].Caption; !strings.HasPrefix(says, "Above") || c.law == "every-step" && !strings.Contains(says, "; svrg, N_l = 8, after every step)") {
+			t.Errorf("%+v: caption %q", c, says)
+		}
+	}
+}
+
+// Exact errors beside a table of cells, without a figure, have a table of their own.
+func TestExactErrorsBesideATableAreWritten(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "own", Title: "Own", Cells: jobs(cell("mt3", 0, 8, 0.1)), Table: &bench.TableSpec{Rows: []string{"integrator"}}})
+	delete(m.rows, p.Exact[0].Key)
+	dir := t.TempDir()
+	out, err := m.drawer(dir).Draw(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, path := range out.Files {
+		names = append(names, filepath.Base(path))
+	}
+	slices.Sort(names)
+	if want := []string{"own-exact.json", "own-exact.txt", "own.csv", "own.json", "own.txt"}; !slices.Equal(names, want) {
+		t.Fatalf("files %q, want %q", names, want)
+	}
+	if table := string(read(t, filepath.Join(dir, "own-exact.txt"))); !strings.Contains(table, "lietrotter") || strings.Contains(table, "law") {
+		t.Errorf("the table of exact errors is\n%s", table)
+	}
+	if says := strings.Join(out.Notes, " "); !strings.Contains(says, "1 of 8 exact jobs are missing") || !strings.Contains(says, "the table is own-exact.txt") {
+		t.Errorf("notes %q", out.Notes)
 	}
 }
 

@@ -61,9 +61,11 @@ func Example() {
 	// | wine     | full  | split:OBABO | 0.005 | 1      | 0.100    | yes   | 25000     |
 	// | wine     | full  | split:OBABO | 0.01  | 1      | 0.120    | NO    | 12500     |
 	// +----------+-------+-------------+-------+--------+----------+-------+-----------+
+	// All chains: C = 5.
 	// A chain that diverged has no distance and no scores.
 	// Right: the distance, less the reference's own error, is one that about 99 of 100 right chains of its
-	// lag-1 autocorrelation do not exceed; –: that cannot be decided, as where that is above 0.4.
+	// lag-1 autocorrelation do not exceed; –: that cannot be decided, as where that is above 0.4, or of
+	// chains that differ in more than their split and seed.
 	// Profile quick. 100 samples per chain.
 	// my-study.csv
 	// my-study.png

@@ -89,10 +89,12 @@ type band struct{ mean, low, high float64 }
 
 // selfBand is the mean self-distance over the splits: what the draws of a right chain have. All
 // results of a split (or seed) that are judged by one truth carry the same one, which depends on
-// the number of draws alone: each counts once, however many chains were judged by it.
+// the number of draws alone: each counts once, however many chains were judged by it. Chains that
+// no truth judges have none.
 func selfBand(t *table.Table) band {
 	var of [3][]float64
-	truths := present(t).GroupBy("dataset", "model", "oracle", "samples", "split", "seed")
+	judged := present(t).Filter(func(r table.Row) bool { return !r.Get("ks_self").IsNone() })
+	truths := judged.GroupBy("dataset", "model", "oracle", "samples", "split", "seed")
 	for _, truth := range truths {
 		for i, column := range []string{"ks_self", "ks_self_low", "ks_self_high"} {
 			of[i] = append(of[i], truth.Get(column).Number())

@@ -115,8 +115,8 @@ func TestMediansOverDataSets(t *testing.T) {
 	if !strings.Contains(f.Caption, "median of the finite ones of up to 4 chains, which differ in splits, data set;") {
 		t.Errorf("caption %q", f.Caption)
 	}
-	if n := out.Tables[0].Notes[0]; !strings.HasPrefix(n, "Means over splits, data set, η;") {
-		t.Errorf("note %q", n)
+	if n := out.Tables[0].Notes; n[0] != "All chains: leapfrog, reshuffle, B = 8 (K = 57)." || !strings.HasPrefix(n[1], "Means over splits, data set, η, thinning, burn-in;") {
+		t.Errorf("notes %q", n)
 	}
 }
 
@@ -150,8 +150,8 @@ func TestMeansOverSeedsAreNotCalledSplits(t *testing.T) {
 	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
 	p.Table = &bench.TableSpec{Rows: []string{"integrator"}, Values: []string{distance}}
 	out := made(t, p, stored(p.Cells, func(bench.Cell) (float64, bool) { return 0.1, true }))
-	if n := out.Tables[0].Notes[0]; !strings.HasPrefix(n, "Means over seeds;") {
-		t.Errorf("note %q", n)
+	if n := out.Tables[0].Notes; n[0] != "All chains: C = 5, reshuffle, boston, η = 0.1, B = 8 (K = 57)." || !strings.HasPrefix(n[1], "Means over seeds;") {
+		t.Errorf("notes %q", n)
 	}
 	if c := out.Tables[0].Data.Columns; !slices.Contains(c, "chains") || slices.Contains(c, "splits") {
 		t.Errorf("columns %q, want a count of chains", c)
@@ -445,5 +445,63 @@ func TestCoupledChainsSayWhatChanceMakes(t *testing.T) {
 	})
 	if c := figureOf(t, p, m).Caption; !strings.Contains(c, "Chance alone makes differences of 0.01 to 0.04, in the median 0.02.") {
 		t.Errorf("caption %q", c)
+	}
+}
+
+// Captions and tables state what is the same in all chains and not what follows from the rest, as a
+// reader would presume; heads and lines need no repetition.
+func TestCaptionsStateWhatIsUnusual(t *testing.T) {
+	var cells []bench.Cell
+	for _, friction := range []bench.Real{1, 5} {
+		c := cell("leapfrog", 0, 8, 0.1)
+		c.Friction, c.Estimator, c.Precision, c.Thin, c.BurnIn, c.Model = friction, "svrg", "float64", 1, 0, "bnn"
+		c.More = map[string]any{"start": "prior"}
+		cells = append(cells, c)
+	}
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(cells...)})
+	p.Figure, p.Table = &bench.FigureSpec{Panels: []string{"data"}, X: "friction"}, &bench.TableSpec{Rows: []string{"friction"}}
+	out := made(t, p, stored(p.Cells, func(bench.Cell) (float64, bool) { return 0.1, true }))
+	const want = "svrg, float64, start: prior, "
+	if c := out.Figures[0].Caption; !strings.Contains(c, want+"η = 0.1, thinning 1, burn-in 0.") {
+		t.Errorf("caption %q", c)
+	}
+	if n := out.Tables[0].Notes[0]; n != "All chains: leapfrog, svrg, reshuffle, float64, start: prior, boston, η = 0.1, thinning 1, burn-in 0, B = 8 (K = 57)." {
+		t.Errorf("note %q", n)
+	}
+}
+
+// A mean over chains that differ in more than split and seed says nothing of where right chains are:
+// one that is right would hide one that is not.
+func TestUnlikeChainsAreNotRightTogether(t *testing.T) {
+	near, far := cell("leapfrog", 0, 8, 0.1), cell("leapfrog", 0, 8, 0.2)
+	far.Friction = 1
+	p := planOf(t, bench.Study{ID: "own", Cells: jobs(near, far)})
+	m := stored(p.Cells, func(c bench.Cell) (float64, bool) { return 0.1, true }).changed(func(r *bench.Result) {
+		r.KSSelf, r.KSSelfSD = 0.1, 0.05
+	})
+	for rows, want := range map[string]string{"integrator": "–", "step": "yes"} {
+		p.Table = &bench.TableSpec{Rows: []string{rows}, Values: []string{distance}}
+		for _, line := range made(t, p, m).Tables[0].Rows {
+			if got := line[len(line)-1]; got != want {
+				t.Errorf("rows by %s: %q, want %q", rows, got, want)
+			}
+		}
+	}
+}
+
+// Tables say how many of the chains in their means left the posterior.
+func TestTablesCountChainsThatLeft(t *testing.T) {
+	p, m := ownStudy(t)
+	p.Table = &bench.TableSpec{Rows: []string{"friction"}}
+	m = m.changed(func(r *bench.Result) { r.Scores = map[string]float64{"rmse": 1} })
+	has := func(m memory) bool {
+		return strings.Contains(strings.Join(made(t, p, m).Tables[0].Notes, " "), "Of the chains that stayed finite, 4 left the posterior (RMSE above 10 times")
+	}
+	if has(m) || !has(m.changed(func(r *bench.Result) {
+		if r.Cell.Friction == 5 && r.Cell.Step == 0.02 {
+			r.Scores = map[string]float64{"rmse": 11}
+		}
+	})) {
+		t.Error("chains that left the posterior are not counted, or others are")
 	}
 }

@@ -193,13 +193,17 @@ func drawRegimes(d *drawing) error {
 	if !measured {
 		above += " (where there is none, above the self-distance of the truth's draws)"
 	}
-	chains := "Sampled"
-	if cells := d.cells.Rows(); len(cells) > 0 {
-		chains += unusual(cells[0]) // bench sees to it that all are alike in these
+	of := func(rows *table.Table) string { // bench sees to it that all are alike in these
+		for _, r := range rows.Rows() {
+			return " (integrator " + setting("integrator").Text(r) + unusual(r) + ")"
+		}
+		return ""
 	}
+	exact := d.rows.Where("record", bench.ErrorRecord)
 	f.Caption = d.caption("Mini-batches in random orders (reshuffle); K batches, step η, "+
 		"friction C, ω the largest frequency of the posterior. A line joins the steps of one C "+
-		"and K. Exact: error of cov θ, the median over Gaussian problems of equal K. "+chains+": "+
+		"and K. Exact"+of(exact)+": error of cov θ, the median over Gaussian problems of equal "+
+		"K. Sampled"+of(d.cells)+": "+
 		"Kolmogorov distance above "+above+", without chains that diverged; in the lower rows "+
 		"where it is above "+significant(paper.ClearExcess)+", three times what chance makes, on "+
 		"the map and as a ratio where that of independent batches is. Dotted, of chains: the "+

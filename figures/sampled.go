@@ -128,23 +128,28 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 		return usage.Errorf("x = %q is no number of a cell, and nothing that is observed", x)
 	}
 	s.ofX = found[0]
+	// Lines may differ in these, unless the study says in which.
+	lines := func(k bench.Setting) bool { return k.Axis == bench.OnLines || k.Axis == bench.Stated }
 	// bench.Settings come in the order in which legends and captions name them.
 	axes := distinct.Of(slices.Concat(panels, s.ofLines, found), nameOf)
 	for _, k := range bench.ShownSettings() {
-		onLines := k.Axis == bench.OnLines || k.Axis == bench.Stated
-		switch varies := variesInPanels(k, cells); {
-		case !onLines || slices.Contains(axes, k.Name):
-		case varies && len(spec.Lines) == 0:
+		varies := variesInPanels(k, cells)
+		if !lines(k) { // it is stated if it is the same everywhere
+			varies = slices.ContainsFunc(k.Columns(), cells.Varies)
+		}
+		switch {
+		case slices.Contains(axes, k.Name) || slices.Contains(elsewhere, k.Name):
+		case varies && lines(k) && len(spec.Lines) == 0:
 			s.ofLines = append(s.ofLines, k)
-		case k.Name == "friction" && !slices.ContainsFunc(cells.Rows(), bench.HasFriction):
-		case !varies && (k.Axis == bench.Stated || !isUsual(k, cells)):
+		case !varies && told(k, cells):
 			s.stated = append(s.stated, k)
 		}
 	}
-	// A line needs a name: what the caption would state first goes into the legend.
+	// A line needs a name: what the caption would state first goes into the legend, if lines may
+	// differ in it.
 	switch {
 	case len(s.ofLines) > 0:
-	case len(s.stated) > 0:
+	case len(s.stated) > 0 && lines(s.stated[0]):
 		s.ofLines, s.stated = s.stated[:1], s.stated[1:]
 	default:
 		s.ofLines = []bench.Setting{setting("integrator")}
@@ -157,15 +162,9 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 var relativeStep = bench.Observation{Name: bench.OnRelative, Column: "relative",
 	Label: "step η over the largest stable step"}
 
-// isUsual reports whether the cells have the number that a setting has where it is not stated.
-// Words follow from other settings, too, as the precision does from the model.
-func isUsual(k bench.Setting, cells *table.Table) bool {
-	return k.Kind != table.Number || k.Default == nil ||
-		slices.ContainsFunc(cells.Rows(), func(r table.Row) bool {
-			v := k.Value(r)
-			return v.IsNone() || v.Number() == table.Of(k.Default).Number()
-		})
-}
+// elsewhere are settings of which captions speak in sentences of their own, and those that
+// replicates differ in.
+var elsewhere = []string{"data", "batch", "K", "samples", "split", "seed"}
 
 // withModels puts the model behind the data set where a data set has several models, and none of
 // all settings that are named is the model: each has references, and so a self-distance, of its
@@ -360,7 +359,7 @@ func (s *sampled) order(p bench.Plan, line int) string {
 func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 	// What does not vary stands first: it holds for all that follows.
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	state := func(r table.Row) string { return bench.TextOf(s.stated, r) }
+	state := func(r table.Row) string { return statement(s.stated, r) }
 	if text := strings.Join(distinct.Of(cells.Rows(), state), " or "); text != "" {
 		note("%s.", text)
 	}
@@ -692,7 +691,11 @@ func drawSampled(d *drawing) error {
 		}
 	}
 	if d.plan.Figure == nil && d.plan.Table != nil { // the study is its table
-		return drawTable(d, d.plan.ID, d.plan.Table)
+		err := drawTable(d, d.plan.ID, d.plan.Table)
+		if err == nil && len(d.plan.Exact) > 0 {
+			writeBeside(d)
+		}
+		return err
 	}
 	s, err := newSampled(d.plan, d.cells)
 	if err != nil {

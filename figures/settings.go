@@ -8,6 +8,7 @@ import (
 
 	"hambench/bench"
 	"hambench/bench/table"
+	"hambench/chain"
 )
 
 // distance is what all cells are compared by. A chain that diverged counts as distance 1; of
@@ -60,16 +61,60 @@ var beside = []string{"nl", "estimator", "start", "temperature", "localisation"}
 func unusual(r table.Row) (text string) {
 	for _, name := range beside {
 		k := setting(name)
-		v, usual := k.Value(r), table.Of(k.Default)
-		same := v.Text() == usual.Text()
-		if k.Kind == table.Number {
-			same = v.Number() == usual.Number()
-		}
-		if t := k.Text(r); t != "" && !v.IsNone() && !same {
+		if t := k.Text(r); t != "" && !usual(k, r) {
 			text += ", " + t
 		}
 	}
 	return text
+}
+
+// usual reports whether a chain has the value of a setting that follows from its other settings
+// where it is not stated, or none. The step is always stated, and so is a model that has neither
+// the name of its data set nor is a network.
+func usual(k bench.Setting, r table.Row) bool {
+	v, plan := k.Value(r), chain.PaperPlan(r.Number("h"), 1)
+	network := strings.HasPrefix(r.Text("model"), "bnn")
+	switch {
+	case v.IsNone() || k.Kind == table.Text && v.Text() == "":
+		return true
+	case k.Name == "thin":
+		return v.Number() == float64(plan.Thin) || v.Number() == 0 // 0: not stated
+	case k.Name == "burn":
+		return v.Number() == float64(plan.BurnIn) || r.Number("thin") == 0
+	case k.Name == "model":
+		return network || v.Text() == r.Text("dataset")
+	case k.Name == "precision" && !network:
+		return true
+	case k.Default == nil:
+		return k.Name != "step"
+	case k.Kind == table.Number:
+		return v.Number() == table.Of(k.Default).Number()
+	}
+	return v.Text() == table.Of(k.Default).Text()
+}
+
+// told reports whether captions state a setting that is the same in all cells: some always, others
+// where no cell has what is usual. A friction is that of chains that have one.
+func told(k bench.Setting, cells *table.Table) bool {
+	rows := cells.Rows()
+	switch {
+	case k.Name == "friction" && !slices.ContainsFunc(rows, bench.HasFriction):
+		return false
+	case k.Axis == bench.Stated:
+		return true
+	}
+	return !slices.ContainsFunc(rows, func(r table.Row) bool { return usual(k, r) })
+}
+
+// statement is what captions state of a chain by some settings.
+func statement(of []bench.Setting, r table.Row) string {
+	var model string
+	isModel := func(k bench.Setting) bool { return k.Name == "model" }
+	if slices.ContainsFunc(of, isModel) {
+		of, model = slices.DeleteFunc(slices.Clone(of), isModel), "model "+r.Text("model")
+	}
+	texts := []string{bench.TextOf(of, r), model}
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), ", ")
 }
 
 // resultOf is the result of a cell's row: zero but for the cell if it is missing. It has what

@@ -15,6 +15,7 @@ import (
 	"hambench/bench"
 	"hambench/bench/table"
 	"hambench/internal/distinct"
+	"hambench/models/datasets"
 	"hambench/paper"
 )
 
@@ -147,6 +148,12 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 		list = slices.Insert(list, 0, replicates(parts))
 	}
 	notes := tableNotes(values, len(all), len(columns) == 0, apart, list)
+	if text := ofAll(there, heads, columns); text != "" {
+		notes = slices.Insert(notes, 0, text)
+	}
+	if text := d.away(there); text != "" {
+		notes = append(notes, text)
+	}
 	if ofRegimes {
 		notes = append(notes, regimeNote)
 	}
@@ -155,6 +162,53 @@ func drawTable(d *drawing, id string, spec *bench.TableSpec) error {
 	}
 	d.table(id, lines, notes...)
 	return nil
+}
+
+// ofAll states what is the same in all cells of a table and not told by heads or columns.
+func ofAll(there *table.Table, heads []head, columns []bench.Setting) string {
+	shown := distinct.Of(columns, nameOf)
+	for _, h := range heads {
+		shown = append(shown, distinct.Of(h.settings, nameOf)...)
+	}
+	if there.Len() == 0 {
+		return ""
+	}
+	var same []bench.Setting
+	first, batch := there.Rows()[0], ""
+	for _, k := range bench.ShownSettings() {
+		differs := slices.ContainsFunc(k.Columns(), there.Varies)
+		replicate := k.Name == "split" || k.Name == "seed" || k.Name == "samples" // for caption
+		byBatch := k.Name == "K" && slices.Contains(shown, "batch")
+		if differs || replicate || byBatch || slices.Contains(shown, k.Name) {
+			continue
+		}
+		text := k.Text(first)
+		switch {
+		case k.Name == "batch" && there.Varies("K"): // which differs from set to set
+			batch, _, _ = strings.Cut(text, " (")
+		case k.Name == "batch":
+			batch = text
+		case k.Name == "data" && text != datasets.None, k.Name == "scheme" && text != "",
+			told(k, there):
+			same = append(same, k)
+		}
+	}
+	text := strings.Trim(statement(same, first)+", "+batch, ", ")
+	if text == "" {
+		return ""
+	}
+	return "All chains: " + text + "."
+}
+
+// away counts the chains of a table that left the posterior: means are over them, too.
+func (d *drawing) away(there *table.Table) string {
+	n := there.Filter(paper.LeftPosterior(present(d.cells))).Len()
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Of the chains that stayed finite, %d left the posterior (RMSE above %d "+
+		"times the least of their set): means are over these, too, and their distances need not "+
+		"be those of a stationary law.", n, paper.TooFar)
 }
 
 // hasRegime reports whether it is known which law describes the mini-batch error of a cell.
@@ -220,7 +274,8 @@ func tableNotes(values []bench.Observation, levels int, plain, apart bool,
 	case plain:
 		return []string{means, "Right: the distance, less the reference's own error, is one that " +
 			"about 99 of 100 right chains of its lag-1 autocorrelation do not exceed; –: that " +
-			"cannot be decided, as where that is above 0.4."}
+			"cannot be decided, as where that is above 0.4, or of chains that differ in more " +
+			"than their split and seed."}
 	}
 	notes := []string{"Kolmogorov distances are to the same truth."}
 	if apart {
@@ -326,12 +381,21 @@ func means(t *table.Table, observations []bench.Observation) []entry {
 		}
 		mean, sd := stat.MeanStdDev(finite(t).Numbers(o.Column), nil)
 		right := entry{bench.RightColumn, 0, "–", bench.RightColumn, []any{nil}}
-		if is, decided := bench.Right(t.Rows()...); decided {
+		if is, decided := rightOf(t); decided {
 			right.text, right.fields = yesNo(is), []any{is}
 		}
 		out = append(out, deviating(o.Name, o.Column, mean, sd, o.Digits), right)
 	}
 	return out
+}
+
+// rightOf reports whether chains are where right ones are. It is decided of repetitions of one
+// chain: of others, a wrong one would hide behind several right ones.
+func rightOf(t *table.Table) (is, decided bool) {
+	if len(mixed([]*table.Table{t})) > 0 {
+		return false, false
+	}
+	return bench.Right(t.Rows()...)
 }
 
 // level holds the cells of one row of a table that have one combination of values of the
@@ -419,8 +483,8 @@ func compared(row *table.Table, of []level, observations []bench.Observation, ap
 			difference := means[1] - means[0]
 			compare(entry{"Δ", 0, signed(difference, 3), "difference", []any{difference}})
 			// The scatter of a distance is known of right chains alone.
-			a, decidedA := bench.Right(of[0].Rows()...)
-			b, decidedB := bench.Right(of[1].Rows()...)
+			a, decidedA := rightOf(of[0].Table)
+			b, decidedB := rightOf(of[1].Table)
 			switch there := of[0].Len() > 0 && of[1].Len() > 0; {
 			case there && lost(of[0].Table) != lost(of[1].Table):
 				alike.text, alike.fields = yesNo(false), []any{false}

@@ -119,6 +119,30 @@ func TestEstimatesHaveTheirErrors(t *testing.T) {
 	}
 }
 
+// Chains that no truth judges have no self-distance: a figure's file states none of theirs, and
+// those of others without them.
+func TestWhatIsNotJudgedHasNoSelfDistance(t *testing.T) {
+	for unjudged, want := range map[int]any{0: 0.085, 1: 0.09, 2: nil} { // splits, of two
+		p, m := ownStudy(t)
+		p.Cells = slices.DeleteFunc(p.Cells, func(j bench.Job) bool { return j.Cell.Friction != 5 })
+		for i, j := range p.Cells {
+			if j.Cell.Split < unjudged {
+				p.Cells[i].Cell.Observe = bench.Learning
+			}
+		}
+		p.Figure = &bench.FigureSpec{Panels: []string{"data"}, Y: "llc"}
+		m = m.changed(func(r *bench.Result) { r.Scores = map[string]float64{"llc": 3} })
+		data := figureOf(t, p, m).Data
+		at := slices.Index(data.Columns, "self_mean")
+		for _, row := range data.Rows {
+			got, ok := row[at].(float64)
+			if mean, stated := want.(float64); ok != stated || math.Abs(got-mean) > 1e-12 || (row[at+1] == nil) == stated || (row[at+2] == nil) == stated {
+				t.Errorf("%d of 2 splits not judged: self-distance %v, want %v", unjudged, row[at:at+3], want)
+			}
+		}
+	}
+}
+
 func TestTableOfAStudysOwn(t *testing.T) {
 	p, m := ownStudy(t)
 	p.Table = &bench.TableSpec{Rows: []string{"data", "step"}, Columns: []string{"friction"}, Values: []string{"rmse", "distance"}, Note: "A note."}

@@ -269,25 +269,34 @@ func (x *evaluation) whole(f *Finding) {
 func (x *evaluation) finish(f Finding) Finding {
 	x.whole(&f)
 	away := x.leftThePosterior()
-	if away > 0 && (f.Verdict == Confirmed || f.Verdict == Refuted) {
+	// A test error shows itself how far a chain is away.
+	shown := x.Of == "rmse" || x.Of == "mnll"
+	if away > 0 && !shown && (f.Verdict == Confirmed || f.Verdict == Refuted) {
 		f.Verdict = NotDecided
 		f.Summary += fmt.Sprintf("; %d chains left the posterior", away)
 	}
 	f.Numbers = append(f.Numbers, x.stability...)
 	f.Detail += x.remarks()
 	if away > 0 {
+		counts := "their distances are no measure"
+		switch {
+		case shown:
+			counts = "their errors count"
+		case x.ofDistance() == 0:
+			counts = "their " + x.Of + " is no measure"
+		}
 		f.Detail += fmt.Sprintf(" %d chains left the posterior without diverging (RMSE above %d "+
-			"times the least of their data set): their distances are no measure.", away, TooFar)
+			"times the least of their data set): %s.", away, TooFar, counts)
 	}
 	f.Detail = strings.TrimSpace(f.Detail)
 	return f
 }
 
-// leftThePosterior counts the chains that a user's claim on distances reads and that left the
-// posterior. Built-in claims were fixed with theirs, which their figures count.
+// leftThePosterior counts the chains that a user's claim on distances or scores reads and that
+// left the posterior. Built-in claims were fixed with theirs, which their figures count.
 func (x *evaluation) leftThePosterior() int {
 	seen := make(map[string]bool)
-	if x.users() && x.ofDistance() > 0 {
+	if x.users() && (x.ofDistance() > 0 || slices.Contains(ofTheLaw, x.Of)) {
 		for _, rows := range x.read {
 			for _, r := range rows.Rows() {
 				if x.away()(r) {
@@ -298,6 +307,9 @@ func (x *evaluation) leftThePosterior() int {
 	}
 	return len(seen)
 }
+
+// ofTheLaw are scores of a chain that say something of the law that it samples.
+var ofTheLaw = []string{"rmse", "mnll", "coverage", "lag1", "ess"}
 
 // remarks say which chains were left out, and why. Cells without a result are counted:
 // they may change the verdict once they have run.
@@ -407,7 +419,8 @@ func (x *evaluation) rows(where map[string][]any) *table.Table {
 		if v != v && !diverged(r) {
 			x.lacking++
 		}
-		return v == v && (!judged || x.judges(r))
+		// Built-in claims were fixed without scores of chains that diverged, which have none.
+		return (v == v || x.users() && diverged(r)) && (!judged || x.judges(r))
 	})
 	x.read = append(x.read, found)
 	return found

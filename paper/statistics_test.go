@@ -24,7 +24,7 @@ func madeUp() *table.Table {
 	for _, name := range strings.Fields(text) {
 		columns = append(columns, table.Column{Name: name, Kind: table.Text})
 	}
-	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd reference_error rmse error resolution budget value order at_least uncertainty checks_failed temperature localisation thin burn_in coverage lag1") {
+	for _, name := range strings.Fields("split seed h batch K friction nl samples ks ks_self ks_self_sd reference_error rmse error resolution budget value order at_least uncertainty checks_failed temperature localisation thin burn_in coverage lag1 mnll") {
 		columns = append(columns, table.Column{Name: name, Kind: table.Number})
 	}
 	for _, name := range strings.Fields("missing diverged pass") {
@@ -1070,8 +1070,8 @@ func TestMissingCellsMayBeWhatAClaimSelectsByResults(t *testing.T) {
 	}
 }
 
-// A user's claim on distances is not decided by chains that left the posterior, which are counted;
-// what it says of their test errors stands.
+// A user's claim on distances, or on what does not show it, is not decided by chains that left the
+// posterior, which are counted; what it says of their test errors stands.
 func TestChainsThatLeftThePosteriorDecideNoDistances(t *testing.T) {
 	for what, c := range map[string]struct {
 		of   string
@@ -1080,7 +1080,8 @@ func TestChainsThatLeftThePosteriorDecideNoDistances(t *testing.T) {
 	}{
 		"near":                    {"ks", map[string]any{"rmse": 19.}, Confirmed},
 		"far":                     {"ks", map[string]any{"rmse": 21.}, NotDecided},
-		"far, of errors":          {"coverage", map[string]any{"rmse": 21., "coverage": 0.401}, Confirmed},
+		"far, of coverage":        {"coverage", map[string]any{"rmse": 21., "coverage": 0.401}, NotDecided},
+		"far, of errors":          {"mnll", map[string]any{"rmse": 21., "mnll": 0.401}, Confirmed},
 		"far, diverged":           {"ks", map[string]any{"rmse": 21., "diverged": true}, Confirmed},
 		"squares that overflowed": {"ks", map[string]any{"rmse": math.NaN(), "coverage": 0.4}, NotDecided},
 		"no scores":               {"ks", map[string]any{"rmse": math.NaN(), "coverage": math.NaN()}, Confirmed},
@@ -1088,7 +1089,7 @@ func TestChainsThatLeftThePosteriorDecideNoDistances(t *testing.T) {
 		rows := madeUp()
 		for i := range 6 {
 			for seed := range 3 {
-				more := map[string]any{"rmse": 2., "coverage": 0.4 + 0.001*float64(i%3)}
+				more := map[string]any{"rmse": 2., "coverage": 0.4 + 0.001*float64(i%3), "mnll": 0.4 + 0.001*float64(i%3)}
 				if i == 0 && seed == 0 {
 					more = c.more
 				}
@@ -1097,7 +1098,7 @@ func TestChainsThatLeftThePosteriorDecideNoDistances(t *testing.T) {
 		}
 		f := decideBy(bench.DataClaim{ID: "mine", Statistic: bench.MeanStatistic, Of: c.of, Between: limits(0, 0.5), Level: 0.99}, rows)
 		named := strings.Contains(f.Detail, "1 chains left the posterior without diverging (RMSE above 10 times the least of their data set)")
-		if f.Verdict != c.want || named != (c.want == NotDecided) {
+		if f.Verdict != c.want || named != (c.want == NotDecided || what == "far, of errors") {
 			t.Errorf("%s: %s, %s, %s: want %s", what, f.Verdict, f.Summary, f.Detail, c.want)
 		}
 	}
@@ -1176,5 +1177,32 @@ func TestErrorsBelowTheirResolutionAreZero(t *testing.T) {
 	}
 	if f := ratio(5e-13, 5e-13); f.Verdict != NotDecided {
 		t.Errorf("both below: %s (%s), want not decided", f.Verdict, f.Summary)
+	}
+}
+
+// Chains that diverged have no score: a user's claim on a score counts them all the same, and
+// compares no pair with one of them.
+func TestClaimsOnScoresCountChainsThatDiverged(t *testing.T) {
+	rows := madeUp()
+	for i := range 6 {
+		for seed := range 2 {
+			for j, integrator := range []string{"slow", "fast"} {
+				more := map[string]any{"rmse": 1 + 0.01*float64(i), "mnll": 0.4 + 0.01*float64(i*i%5) + 0.1*float64(j)}
+				if integrator == "slow" && seed == 1 && i < 3 {
+					more = map[string]any{"rmse": math.NaN(), "mnll": math.NaN(), "diverged": true}
+				}
+				chainRow(rows, fmt.Sprint("set", i), seed, integrator, 0.1, 0.2, more)
+			}
+		}
+	}
+	slow, fast := map[string][]any{"integrator": {"slow"}}, map[string][]any{"integrator": {"fast"}}
+	mean := bench.DataClaim{ID: "mine", Statistic: bench.MeanStatistic, Of: "mnll", Where: slow, Between: limits(0, 1), Level: 0.99}
+	ratio := bench.DataClaim{ID: "mine", Statistic: bench.RatioStatistic, Of: "mnll", Where: slow, Over: fast, Between: limits(0, 1), Level: 0.99}
+	for name, c := range map[string]bench.DataClaim{"chains that diverged, left out": mean, "alone diverged": ratio} {
+		f := decideBy(c, rows)
+		i := slices.IndexFunc(f.Numbers, func(n Number) bool { return strings.Contains(n.Name, name) })
+		if f.Verdict != Confirmed || i < 0 || f.Numbers[i].Text != "3" {
+			t.Errorf("%s: %s, %+v: want 3", name, f.Verdict, f.Numbers)
+		}
 	}
 }

@@ -350,35 +350,38 @@ func pair(old, now []cell) (pairs []pairOf, missing int) {
 
 // compareCell compares the pairs of a cell that differ. More chains that diverge are a
 // move at once; the distances of those that do in neither run are returned, to be tested.
-// A chain that diverges no more is an improvement, and passes.
+// A chain that diverges no more is an improvement, and passes, but does not make up for another
+// that newly does: such a cell is undecided unless it has moved.
 func (r *Report) compareCell(where string, pairs []pairOf, o Options) []comparison {
 	pairs = slices.DeleteFunc(pairs, pairOf.equal)
 	if len(pairs) == 0 {
 		r.Equal++
 		return nil
 	}
-	diverged := 0                // how many more chains do in the new run
+	newly, ceased := 0, 0        // chains that diverge in the new run alone, in the old one alone
 	var old, now, self []float64 // distances of chains that diverge in neither
 	for _, p := range pairs {
 		switch {
 		case p.new.diverged && !p.old.diverged:
-			diverged++
+			newly++
 		case p.old.diverged && !p.new.diverged:
-			diverged--
+			ceased++
 		case !p.old.diverged:
 			old, now, self = append(old, p.old.ks), append(now, p.new.ks), append(self, p.old.self)
 		}
 	}
-	// In the case left out no more chains diverge than before, and no pair that differs has a
-	// distance in both runs: nothing is worse.
+	// In the case left out no chain diverges newly, and no pair that differs has a distance in both
+	// runs: nothing is worse.
 	switch {
-	case diverged > 0:
+	case newly > ceased:
 		r.moved(where, "diverged", "no", "yes", fmt.Sprintf(
-			"%d more chains of %d that differ", diverged, len(pairs)))
+			"%d more chains of %d that differ", newly-ceased, len(pairs)))
 	case len(old) > 0:
 		c := compareDistances(old, now, stat.Mean(self, nil), o.Distance)
-		c.where = where
+		c.where, c.newly, c.ceased = where, newly, ceased
 		return []comparison{c}
+	case newly > 0:
+		r.exchanged(where, newly, ceased)
 	}
 	return nil
 }

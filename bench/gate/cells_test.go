@@ -82,7 +82,7 @@ func TestCellsMovePassOrCannotBeDecided(t *testing.T) {
 		{"now diverges", splitsOf(0.1), cellHeader + cellLine(0, 1, true), 1},
 		{"diverges no more", cellHeader + cellLine(0, 1, true), splitsOf(0.1), 0},
 		{"diverges in another split", cellHeader + cellLine(0, 1, true) + cellLine(1, 0.1, false),
-			cellHeader + cellLine(0, 0.1, false) + cellLine(1, 1, true), 0},
+			cellHeader + cellLine(0, 0.1, false) + cellLine(1, 1, true), 3},
 		{"a split is missing", five, splitsOf(0.10, 0.11, 0.12, 0.13), 1},
 		{"a cell is missing", splitsOf(0.1), cellHeader + strings.Replace(cellLine(0, 0.1, false), "boston", "yacht", 1), 1},
 		{"JSON rows", json(0.1), json(0.3), 1},
@@ -503,6 +503,41 @@ func TestRepetitionsPairByKey(t *testing.T) {
 	r := compared(t, old, lines("b", 0.5), Options{})
 	if len(r.Moved) != 1 || !strings.HasSuffix(r.Moved[0].Why, "split by split: 2 of 3 are missing") {
 		t.Errorf("two of three missing: %+v", r.Moved)
+	}
+}
+
+// A chain that diverges no more does not make up in silence for another that newly does: unless more
+// do, or distances have moved, that is undecided. Every cell is counted once, and the counts add up.
+func TestDivergencesThatChangePlacesAreUndecided(t *testing.T) {
+	const pass, moved, undecided = "0 moved, 0 undecided, 0 equal, 1 differ and pass", "1 moved, 0 undecided, 0 equal, 0 differ and pass", "0 moved, 1 undecided, 0 equal, 0 differ and pass"
+	lines := func(ks []float64) string {
+		text := cellHeader
+		for i, v := range ks {
+			text += cellLine(i, v, v == 1)
+		}
+		return text
+	}
+	for _, c := range []struct {
+		reason   string
+		old, new []float64
+		want     string
+	}{
+		{"places changed", []float64{0.05, 1}, []float64{1, 0.05}, undecided},
+		{"fewer, and another", []float64{0.05, 1, 1}, []float64{1, 0.05, 0.05}, undecided},
+		{"places changed, a distance that passes", []float64{0.05, 1, 0.1}, []float64{1, 0.05, 0.101}, undecided},
+		{"places changed, a distance that has moved", []float64{0.05, 1, 0.1}, []float64{1, 0.05, 0.3}, moved},
+		{"more", []float64{0.05, 0.05, 1}, []float64{1, 1, 0.05}, moved},
+		{"fewer", []float64{1, 0.05}, []float64{0.05, 0.05}, pass},
+		{"fewer, a distance that passes", []float64{1, 0.1}, []float64{0.05, 0.101}, pass},
+	} {
+		r := compared(t, lines(c.old), lines(c.new), Options{})
+		var b strings.Builder
+		if err := r.Write(&b); err != nil || !strings.HasSuffix(b.String(), "cells: 1 compared, "+c.want+"\n") {
+			t.Errorf("%s: %v, want %s:\n%s", c.reason, err, c.want, &b)
+		}
+		if c.want == undecided && (outcome(r) != 3 || r.Undecided[0].What != "diverged" || !strings.Contains(fmt.Sprint(r.Err()), "other chains diverge than before") || !strings.Contains(b.String(), "none")) {
+			t.Errorf("%s: %v, want its reason:\n%s", c.reason, r.Err(), &b)
+		}
 	}
 }
 

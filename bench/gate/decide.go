@@ -27,6 +27,9 @@ type comparison struct {
 	sd       float64 // of one distance
 	n        int     // splits
 	known    bool    // sd is not estimated from these splits
+	// splits without a distance in one run: those that diverge in the new one alone, and in the old
+	// one alone, which are as many or more
+	newly, ceased int
 }
 
 // short writes a number with four digits.
@@ -95,7 +98,10 @@ func (c comparison) more(level float64) int {
 
 // splits writes a number of further splits.
 func splits(more int) string {
-	if more > mostRuns {
+	switch {
+	case more == 0:
+		return "none"
+	case more > mostRuns:
 		return fmt.Sprintf("more than %d", mostRuns)
 	}
 	return strconv.Itoa(more)
@@ -120,6 +126,8 @@ func (r *Report) decide(tests []comparison, alpha float64) {
 			least, most = c, smallest
 		}
 		switch {
+		case c.highest() < c.effect && c.newly > 0:
+			r.exchanged(c.where, c.newly, c.ceased)
 		case c.highest() < c.effect:
 		case rejected[i]:
 			r.moved(c.where, distance, short(c.old), short(c.new), fmt.Sprintf(

@@ -89,17 +89,19 @@ type Change struct {
 	Why      string // the threshold or the test
 }
 
-// Undecided is a comparison that the noise hides.
+// Undecided is a comparison that the noise hides, or of a cell of which other chains diverge than
+// before, and no more of them: these have no test, and no number of splits decides them.
 type Undecided struct {
 	Where, What string
 	Change      string // as measured
 	Smallest    string // the change that would be found in nine of ten runs
 	Effect      string // what counts
-	More        int    // splits of each run that would decide it; above mostRuns: more than those
+	// splits of each run that would decide it; above mostRuns: more than those; 0: none would
+	More int
 }
 
 // Report is the outcome of a comparison.
-// Moved and Undecided are in the order of the old run.
+// Moved and Undecided are in the order of the old run, what had no test first.
 type Report struct {
 	Kind      string // certify or cells
 	Compared  int    // quantities compared
@@ -117,13 +119,17 @@ func (r *Report) Err() error {
 	case len(r.Moved) > 0:
 		return fmt.Errorf("gate: %d of %d %w", len(r.Moved), r.Compared, ErrMoved)
 	case len(r.Undecided) > 0:
-		// As many splits as the least certain comparison needs decide all.
+		// As many splits as the least certain comparison needs decide all that any decide.
 		u := slices.MaxFunc(r.Undecided, func(a, b Undecided) int {
 			return cmp.Compare(a.More, b.More)
 		})
-		return fmt.Errorf("gate: %w: a change of --distance %s would be missed "+
-			"in more than one of ten runs: run %s further splits (%d of %d comparisons)",
-			ErrUndecided, u.Effect, splits(u.More), len(r.Undecided), r.Compared)
+		why := "other chains diverge than before, and no more of them, which no test decides"
+		if u.More > 0 {
+			why = fmt.Sprintf("a change of --distance %s would be missed in more than one of ten "+
+				"runs: run %s further splits", u.Effect, splits(u.More))
+		}
+		return fmt.Errorf("gate: %w: %s (%d of %d comparisons)", ErrUndecided, why,
+			len(r.Undecided), r.Compared)
 	}
 	return nil
 }
@@ -156,7 +162,9 @@ func (r *Report) Write(w io.Writer) error {
 	// Of orders none is undecided, and none is counted as equal.
 	line := fmt.Sprintf("%s: %d compared, %d moved", r.Kind, r.Compared, len(r.Moved))
 	if r.Kind == kindCells {
-		line += fmt.Sprintf(", %d undecided, %d equal", len(r.Undecided), r.Equal)
+		passed := r.Compared - len(r.Moved) - len(r.Undecided) - r.Equal
+		line += fmt.Sprintf(", %d undecided, %d equal, %d differ and pass", len(r.Undecided),
+			r.Equal, passed)
 	}
 	_, last := fmt.Fprintln(w, line)
 	return cmp.Or(err, last)
@@ -165,6 +173,15 @@ func (r *Report) Write(w io.Writer) error {
 // moved adds a change that makes the gate fail.
 func (r *Report) moved(where, what, old, now, why string) {
 	r.Moved = append(r.Moved, Change{where, what, old, now, why})
+}
+
+// exchanged adds a cell of which some chains diverge newly, and as many or more do no more. Two
+// right runs differ so where chains diverge by chance: it has not moved, and does not pass either.
+func (r *Report) exchanged(where string, newly, ceased int) {
+	r.Undecided = append(r.Undecided, Undecided{
+		Where: where, What: "diverged", Smallest: "no test", Effect: "1 more than before",
+		Change: fmt.Sprintf("%d chains newly, %d no more", newly, ceased),
+	})
 }
 
 // note adds what should be said and is no failure.

@@ -53,7 +53,8 @@ func Verify(dir string) (Report, error) {
 // Stats describes a store.
 type Stats struct {
 	Segments   int
-	Records    int          // valid ones
+	Records    int          // that can be used: none that is in conflict with another
+	Kinds      map[Kind]int // of these, by kind
 	Keys       map[Kind]int // records of several machines under one key count once
 	Duplicates int          // equal records beyond the first
 	Seconds    float64      // that results and exact errors took, each by the clock, together
@@ -64,16 +65,15 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Of records that agree or are in conflict s.records has one: the others are counted here, and
-	// those in it below.
-	st := Stats{
-		Segments: len(s.scanned), Records: s.duplicates + len(s.conflicts),
-		Duplicates: s.duplicates, Keys: make(map[Kind]int),
-	}
+	st := Stats{Segments: len(s.scanned), Kinds: make(map[Kind]int), Keys: make(map[Kind]int)}
 	for at, list := range s.records {
 		st.Keys[at.kind]++
-		st.Records += len(list)
 		for _, r := range list {
+			st.Duplicates += r.duplicates
+			if !r.contested { // nobody knows which of them is right
+				st.Records += 1 + r.duplicates
+				st.Kinds[at.kind] += 1 + r.duplicates
+			}
 			if at.kind == Result || at.kind == Exact {
 				st.Seconds += r.Seconds
 			}

@@ -161,17 +161,21 @@ func (s *Store) add(n stored) {
 	if s.records[at] == nil {
 		s.records[at] = make(map[Machine]stored)
 	}
-	switch first, ok := s.records[at][n.owner()]; {
+	first, ok := s.records[at][n.owner()]
+	n.duplicates, n.contested = first.duplicates, first.contested
+	switch {
 	case !ok || first.place() == n.place(): // new, or put again
-		s.records[at][n.owner()] = n
+		first = n
 	case first.agrees(n):
-		s.duplicates++
 		if first.yields(n) {
-			s.records[at][n.owner()] = n
+			first = n
 		}
+		first.duplicates++
 	default:
 		s.conflicts = append(s.conflicts, conflict(first, n))
+		first.contested = true
 	}
+	s.records[at][n.owner()] = first
 }
 
 // agrees reports whether two records of one kind, key and machine say the same, or may differ.

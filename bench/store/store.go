@@ -86,7 +86,6 @@ type common struct {
 	corruptions []*Corruption
 	conflicts   []error
 	segment     *os.File // of this process; nil until the first Put
-	duplicates  int      // records that agree with the one in records
 }
 
 // address is what a record is found by.
@@ -102,6 +101,9 @@ type stored struct {
 	file string
 	line int
 	sum  string // of the body
+	// of the one in Store's records: how many others agree with it, and whether any is in conflict
+	duplicates int
+	contested  bool
 }
 
 // owner is the machine whose record it is: a key has one for each. Manifests are of

@@ -499,8 +499,9 @@ func TestEqualDuplicatesMergeDifferingOnesConflict(t *testing.T) {
 			if err := a.Refresh(); !errors.As(err, &conflict) {
 				t.Errorf("Refresh: %v; want the conflict", err)
 			}
-			if rep, err := Verify(dir); err != nil || rep.OK() || len(rep.Conflicts) != 1 {
-				t.Errorf("Verify: %+v, %v; want one conflict", rep, err)
+			// The other instruction set's alone is good: of the rest nobody knows which is right.
+			if rep, err := Verify(dir); err != nil || rep.OK() || len(rep.Conflicts) != 1 || rep.Records != 1 || rep.Kinds[kind] != 1 || rep.Keys[kind] != 1 {
+				t.Errorf("Verify: %+v, %v; want one conflict, and one good record", rep, err)
 			}
 		})
 	}
@@ -1023,7 +1024,7 @@ func TestStatsCountTimeAndMachines(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	put(t, s, record(Result, 1), record(Exact, 1), record(Reference, 1), with(record(Result, 1), neon, `2`, 0), with(record(Result, 2), avx2, `2`, 0), with(record(Result, 3), newer, `2`, 0))
-	want := Stats{Segments: 1, Records: 6, Keys: map[Kind]int{Result: 3, Exact: 1, Reference: 1}, Seconds: 7.5, Machines: []Machine{avx2, avx512, newer, neon}}
+	want := Stats{Segments: 1, Records: 6, Kinds: map[Kind]int{Result: 4, Exact: 1, Reference: 1}, Keys: map[Kind]int{Result: 3, Exact: 1, Reference: 1}, Seconds: 7.5, Machines: []Machine{avx2, avx512, newer, neon}}
 	for range 10 {
 		if got := s.Stats(); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("got %+v, want %+v", got, want)

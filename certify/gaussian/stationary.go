@@ -168,7 +168,7 @@ func (e *moments) random(cycle *markov.Period) bool {
 // Radius is the spectral radius of a period, of its mean map, and of its second moments
 // where its map is random and more than the mean is asked for.
 func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme, mean bool) (cost.Growth, error) {
-	g := cost.Growth{Known: true}
+	var g cost.Growth
 	cycle, err := markov.NewPeriod(ctx, p.evolution(asOperator), m)
 	if err != nil {
 		return g, err
@@ -177,10 +177,12 @@ func (p *Chain) Radius(ctx context.Context, m minibatch.Scheme, mean bool) (cost
 	g.Radius, g.Slack = markov.SpectralRadius(p.meanMap(cycle).change())
 	// If every period has the same map, the radius of second moments is the square of that of the
 	// mean, and on the same side of 1.
-	if math.IsNaN(g.Radius) || g.Radius > 1+g.Slack || mean || !g.Random {
+	g.Known = !math.IsNaN(g.Radius) // as where no eigenvalue was found
+	if !g.Known || g.Radius > 1+g.Slack || mean || !g.Random {
 		return g, nil
 	}
 	g.Radius, g.Slack = secondMomentRadius(cycle, p.n)
+	g.Known = !math.IsNaN(g.Radius)
 	return g, ctx.Err()
 }
 

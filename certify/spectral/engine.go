@@ -92,7 +92,7 @@ func New(mean Mean, friction float64, by probe.Estimation) (*Engine, error) {
 	e := &Engine{full: mean, by: by, mean: mean, ladder: rungs,
 		narrow: newSpace(target, []normal{{sd: 1}}, false)}
 	// Means and deviations under the target, which errors are measured by.
-	e.observed = e.narrow.measured(scalarObservables)
+	e.observed = varying(e.narrow.measured(scalarObservables))
 	var far []*integrators.Affine
 	// A list of one potential is the force of its batch.
 	for i, o := range mean {
@@ -255,6 +255,18 @@ type space struct {
 func newSpace(theta *density, others []normal, still bool) *space {
 	return &space{theta: theta, others: others, still: still, bases: make(map[degrees]*basis)}
 }
+
+// varying leaves out functions of θ, but for the position itself, that are nearly constant where
+// the target is: of their errors, which are relative to the deviation, rounding would be all.
+func varying(all []scalarObservable) []scalarObservable {
+	constant := func(o scalarObservable) bool {
+		return o.of != nil && !(o.sd > leastDeviation*math.Abs(o.mean))
+	}
+	return append(all[:1:1], slices.DeleteFunc(all[1:], constant)...)
+}
+
+// leastDeviation is the least deviation of an observable beside its mean.
+const leastDeviation = 1e-6
 
 // measured returns observables with their means and deviations under the law.
 func (s *space) measured(observables []scalarObservable) (out []scalarObservable) {

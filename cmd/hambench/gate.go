@@ -20,7 +20,8 @@ as /dev/stdin. Orders and constants are exact and compared without a test.
 Distances of cells that are equal pass. Any other passes if a change that counts
 (--distance) would look like it in at most one of ten runs, and otherwise has
 moved if it is significantly worse (--alpha, over all cells together) or if more
-chains diverge, which is no test; a cell's repetitions are its splits.
+chains diverge, which is no test; a cell's repetitions are its splits. Where
+others diverge than before, and no more of them, it is undecided.
 Exit code 0: nothing moved by as much as counts. 1: something moved, and a table
 says what. 2: the input cannot be compared. 3: undecided, and a table says how
 many more splits would decide.`,

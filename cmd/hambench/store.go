@@ -70,7 +70,7 @@ func (f *selection) verifyStore() error {
 	}
 	fmt.Fprintf(f.stdout,
 		"%d records are good: %s; %d cannot be used, %d pairs differ; files quarantined: %d\n",
-		r.Records, countKinds(r.Keys), r.New(), len(r.Conflicts), len(r.Quarantined))
+		r.Records, countKinds(r.Kinds), r.New(), len(r.Conflicts), len(r.Quarantined))
 	var left []string
 	if n := r.New(); n > 0 {
 		left = append(left, fmt.Sprintf("%d records cannot be used: the next reproduce "+
@@ -207,6 +207,8 @@ func (f *selection) mergePublished(sources []*store.Store) (store.Merged, error)
 			err = errors.Join(err, f.Store.Remove(store.Run, key))
 		}
 	}
+	// All of its own are still there.
+	runs.Added[store.Run] = len(f.Store.Keys(store.Run)) - len(own)
 	plans, failed = bench.Plans(f.Store, "")
 	if err = errors.Join(err, failed); err != nil {
 		return runs, err

@@ -105,21 +105,26 @@ func TestVerifyExitCodes(t *testing.T) {
 	}
 }
 
-// Two records that differ are for a person to resolve: verify names both, and promises no repair.
+// Two records that differ are for a person to resolve: verify names both, promises no repair, and
+// counts neither as good. A record that is there twice counts twice, also among its kind.
 func TestVerifySaysWhatToDoAboutRecordsThatDiffer(t *testing.T) {
 	out := toyRun(t)
 	path := segment(t, out)
 	other := filepath.Join(filepath.Dir(path), "other.jsonl")
-	line, _, _ := strings.Cut(read(t, path), "\n")
+	line, rest, _ := strings.Cut(read(t, path), "\n")
+	twice, _, _ := strings.Cut(rest, "\n")
 	record := strings.TrimSuffix(line[strings.Index(line, `"record":`)+len(`"record":`):], "}")
 	record = strings.Replace(record, `"diverged":false`, `"diverged":true`, 1)
 	altered := fmt.Sprintf(`{"v":2,"sum":"%x","record":%s}`+"\n", sha256.Sum256([]byte(record)), record)
-	if err := os.WriteFile(other, []byte(altered), 0o644); err != nil {
+	if err := os.WriteFile(other, []byte(altered+twice+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := call(t, "store", "verify", "--out", out)
 	if code != exitFailed || !strings.Contains(stdout, path+":1") || !strings.Contains(stdout, other+":1") || !strings.Contains(stdout, "want one of the two lines removed by hand\n") {
 		t.Errorf("exit code %d, %s: want both places", code, stdout)
+	}
+	if want := "4 records are good: 3 results, 1 manifests; 0 cannot be used, 1 pairs differ"; !strings.Contains(stdout, want) {
+		t.Errorf("%s: want %s", stdout, want)
 	}
 	if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "1 pairs differ: want one record of each removed by hand") || strings.Contains(stderr, "quarantine") {
 		t.Errorf("%q: want one line with what is to be done", stderr)
@@ -202,11 +207,15 @@ func TestMergeOfWhatIsPublished(t *testing.T) {
 	for _, args := range [][]string{
 		{"reproduce", "--only", "toy", "--splits", "2", "--out", from},
 		{"store", "merge", "--out", to, from},
-		{"store", "merge", "--published", "--out", filepath.Join(to, "published"), from},
 	} {
 		if code, _, stderr := call(t, args...); code != exitOK {
 			t.Fatalf("%s: exit code %d, %s", args, code, stderr)
 		}
+	}
+	// Those that are removed again are not said to be added.
+	code, stdout, stderr := call(t, "store", "merge", "--published", "--out", filepath.Join(to, "published"), from)
+	if want := "added 3 results, 1 manifests to "; code != exitOK || !strings.HasPrefix(stdout, want) {
+		t.Fatalf("exit code %d, %q, %s; want %q", code, stdout, stderr, want)
 	}
 	for dir, want := range map[string]string{
 		to:                             "  toy, quick: 3 of 3 jobs\n  toy, quick, 2 splits: 3 of 3 jobs\n",

@@ -72,7 +72,9 @@ type Cheapest struct {
 	// repetitions: +Inf if no chain was right, NaN if none was run or if it is not known
 	// which ones were, as where a reference failed.
 	Passes float64
-	Of     string // the chain's batch size and scheme, N_l where it is not 1, and step
+	// Of is the chain's batch size and scheme, N_l where it is not 1, its estimator where it is not
+	// plain, and its step.
+	Of string
 }
 
 // Text returns the number for people.
@@ -94,8 +96,9 @@ func counted(r table.Row) bool { return !bench.HasOwnData(r) }
 // ones are, from the rows of cells, each once. There is a ranking for each friction and each other
 // term, such as the number of samples, on which several integrators ran: one with its best of five
 // frictions is not compared with one at a single friction. Models and precisions of one data set
-// have columns of their own. Batches, a scheme or N_l that a single integrator ran there compare
-// nothing, and are left out: one that was never asked to run them did not fail at them.
+// have columns of their own. Batches, a scheme, N_l or an estimator, which has a cost of its own,
+// that a single integrator ran there compare nothing, and are left out: one that was never asked
+// to run them did not fail at them.
 // Controls from other starts are not ranked, nor models with data of their own, over whose rows no
 // passes are counted.
 func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
@@ -105,7 +108,7 @@ func newRankings(cells *table.Table) (out []Matrix[Cheapest]) {
 	integrator := integratorOf(cells)
 	rows := axis{integrator.Columns(), integrator.Plain}
 	for _, g := range onTerms(judged) {
-		shared := append(setsOf(g.Table).columns, "K", "scheme", "nl")
+		shared := append(setsOf(g.Table).columns, "K", "scheme", "nl", "estimator")
 		single := make(map[table.Key]bool)
 		for _, of := range g.GroupBy(shared...) {
 			single[of.Key] = len(of.GroupBy(rows.columns...)) == 1
@@ -217,6 +220,9 @@ func chainText(c bench.Cell) string {
 	if c.Inner > 1 {
 		text += fmt.Sprintf(", N_l = %d", c.Inner)
 	}
+	if c.Estimator != "" && c.Estimator != "plain" {
+		text += ", " + c.Estimator
+	}
 	return fmt.Sprintf("%s, η = %v", text, c.Step)
 }
 
@@ -277,10 +283,16 @@ func exactOf(r table.Row) certify.Row { return r.Source.(certify.Row) }
 
 // newOrders makes a matrix of each problem whose exact errors have the purpose of the study of
 // orders, a user's among them: a row per integrator with its estimator, its parameters and N_l,
-// a column per mini-batch scheme.
+// and the law that is observed, a column per mini-batch scheme.
 func newOrders(t *table.Table) (out []Matrix[*Order]) {
-	samplers := axis{[]string{"integrator", "parameters", "estimator", "nl"},
-		func(r table.Row) string { return exactOf(r).Name() }}
+	samplers := axis{[]string{"integrator", "parameters", "estimator", "nl", bench.Law.Column},
+		func(r table.Row) string {
+			name := exactOf(r).Name()
+			if law := exactOf(r).Observe; law != "" && law != "period" { // as all are by default
+				name += ", " + bench.Law.Text(r)
+			}
+			return name
+		}}
 	schemes := axis{[]string{"scheme"}, func(r table.Row) string { return r.Text("scheme") }}
 	// All rows of a place have one Source, of which the first row is enough.
 	exact := t.Where("record", bench.ErrorRecord).Where("purpose", bench.OfOrders)

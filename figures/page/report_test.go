@@ -118,7 +118,7 @@ func TestThePageNeedsNoScriptAndNoOtherFile(t *testing.T) {
 	}
 	for _, want := range []string{
 		"local slope", "diverged", "Incomplete: 3 of", "Without any result so far: friction.", "0123abc", "2 January 2026", "amd64 generic", `<details class="order confirmed"`,
-		"leapfrog has ergodic order 1", "Chains that diverged (4)", `<code title="0123456789abcdef0123">0123456789abcdef…</code>`, "methods-table.csv.gz", `aria-label="Numbers of reshuffle-order"`,
+		"leapfrog has ergodic order 1", "by those K, schemes, estimators and N_l", "Chains that diverged (4)", `<code title="0123456789abcdef0123">0123456789abcdef…</code>`, "methods-table.csv.gz", `aria-label="Numbers of reshuffle-order"`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
@@ -271,11 +271,11 @@ func TestIntegratorsAreRankedOnEqualTerms(t *testing.T) {
 	}
 }
 
-// What one integrator alone ran, batches, a scheme or N_l, is not compared with what others ran:
+// What one integrator alone ran, batches, a scheme, N_l or an estimator, is not compared with what others ran:
 // neither does it rank there, nor are the others said to have failed.
 func TestIntegratorsAreRankedByWhatSeveralRan(t *testing.T) {
 	for what, c := range map[string]struct {
-		ran  string // cells: an integrator, K, scheme, N_l and passes each
+		ran  string // cells: an integrator and its estimator, K, scheme, N_l and passes each
 		want map[string]string
 	}{
 		"other batches": {"lietrotter 1 full 1 10, leapfrog 4 reshuffle 1 20", map[string]string{}},
@@ -287,6 +287,11 @@ func TestIntegratorsAreRankedByWhatSeveralRan(t *testing.T) {
 			map[string]string{"5 leapfrog boston": "20 full batch, η = 0.01", "5 lietrotter boston": "30 full batch, η = 0.01"}},
 		"N_l of both": {"leapfrog 1 full 10 20, lietrotter 1 full 10 30",
 			map[string]string{"5 leapfrog boston": "20 full batch, N_l = 10, η = 0.01", "5 lietrotter boston": "30 full batch, N_l = 10, η = 0.01"}},
+		"an estimator each": {"leapfrog/svrg 4 reshuffle 1 30, lietrotter/plain 4 reshuffle 1 10", map[string]string{}},
+		"an estimator of one alone": {"leapfrog/plain 4 reshuffle 1 20, mt3/plain 4 reshuffle 1 30, mt3/svrg 4 reshuffle 1 5",
+			map[string]string{"5 leapfrog boston": "20 B = 32, reshuffle, η = 0.01", "5 mt3 boston": "30 B = 32, reshuffle, η = 0.01"}},
+		"an estimator of both": {"leapfrog/svrg 4 reshuffle 1 20, mt3/svrg 4 reshuffle 1 30",
+			map[string]string{"5 leapfrog boston": "20 B = 32, reshuffle, svrg, η = 0.01", "5 mt3 boston": "30 B = 32, reshuffle, svrg, η = 0.01"}},
 	} {
 		var plan bench.Plan
 		m := make(memory)
@@ -296,6 +301,7 @@ func TestIntegratorsAreRankedByWhatSeveralRan(t *testing.T) {
 			if _, err := fmt.Sscan(of, &cell.Integrator, &cell.Batches, &cell.Scheme, &cell.Inner, &passes); err != nil {
 				t.Fatal(err)
 			}
+			cell.Integrator, cell.Estimator, _ = strings.Cut(cell.Integrator, "/")
 			if cell.Batches > 1 {
 				cell.BatchSize = 32
 			}
@@ -440,6 +446,26 @@ func TestTheMatrixOfOrdersShowsEveryVerdict(t *testing.T) {
 		if !strings.Contains(b.String(), "<small>"+string(v)+"</small></summary>") {
 			t.Errorf("the page does not say %q", v)
 		}
+	}
+}
+
+// The laws after a period and after every step have rows of their own.
+func TestTheMatrixOfOrdersTellsLawsApart(t *testing.T) {
+	var plan bench.Plan
+	m := make(memory)
+	for _, law := range []string{"period", "every-step"} {
+		one := []certify.Number{1}
+		row := certify.Row{Problem: "p", Integrator: "mt3", Inner: 1, Scheme: "full", Observe: law, Steps: []float64{0.1},
+			Observables: []certify.Observable{{Name: "theta.cov", Errors: one, Resolution: one, Verdict: certify.Confirmed}}}
+		m.put(t, store.Exact, law, []certify.Row{row})
+		plan.Exact = append(plan.Exact, bench.ExactJob{Key: law, Purpose: bench.OfOrders, Exact: bench.Exact{Name: "p", Integrator: "mt3", Inner: 1}})
+	}
+	var got []string
+	for _, r := range newOrders(bench.Results{Store: m}.Table([]bench.Plan{plan}))[0].Rows {
+		got = append(got, r.Name+": "+r.Places[0].Observe)
+	}
+	if want := []string{"mt3: period", "mt3, after every step: every-step"}; !slices.Equal(got, want) {
+		t.Errorf("rows %q, want %q", got, want)
 	}
 }
 
