@@ -192,9 +192,8 @@ var declared = []Setting{
 // has it, and so it is none of the declared ones.
 var Law = Setting{Name: "law", Column: "law", Label: "law", Kind: table.Text}
 
-// laws are the values of its column as people read them.
-var laws = map[string]string{"period": "after a period", "every-step": "after every step",
-	"one-step": "after one step"}
+// laws are the values of its column as people read them: nothing of the law after a period.
+var laws = map[string]string{"every-step": "every step", "one-step": "one step"}
 
 // Settings returns the declarations of all settings, those first that legends and
 // captions name first.

@@ -505,8 +505,8 @@ const (
 	ofExact   = "Exact: the error is round-off."
 	ofCovered = "\"A as B\": the line of A lies on that of B."
 	ofPeriods = "svrg:m has a gradient of all data every m steps, svrg every K."
-	ofLaws    = "After every step: the mean of the laws at the ends of all steps of a period; " +
-		"after a period: the law at its end."
+	ofLaws    = "Every step: the mean of the laws at the ends of all steps of a period; where it " +
+		"is not named, the law at the period's end."
 )
 
 // problemLetters are what captions say of the letters that problems are named by.

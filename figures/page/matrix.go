@@ -288,8 +288,8 @@ func newOrders(t *table.Table) (out []Matrix[*Order]) {
 	samplers := axis{[]string{"integrator", "parameters", "estimator", "nl", bench.Law.Column},
 		func(r table.Row) string {
 			name := exactOf(r).Name()
-			if law := exactOf(r).Observe; law != "" && law != "period" { // as all are by default
-				name += ", " + bench.Law.Text(r)
+			if law := bench.Law.Text(r); law != "" {
+				name += ", " + law
 			}
 			return name
 		}}

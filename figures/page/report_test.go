@@ -464,7 +464,7 @@ func TestTheMatrixOfOrdersTellsLawsApart(t *testing.T) {
 	for _, r := range newOrders(bench.Results{Store: m}.Table([]bench.Plan{plan}))[0].Rows {
 		got = append(got, r.Name+": "+r.Places[0].Observe)
 	}
-	if want := []string{"mt3: period", "mt3, after every step: every-step"}; !slices.Equal(got, want) {
+	if want := []string{"mt3: period", "mt3, every step: every-step"}; !slices.Equal(got, want) {
 		t.Errorf("rows %q, want %q", got, want)
 	}
 }
