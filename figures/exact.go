@@ -484,14 +484,15 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 }
 
 // stated is what all lines share of what tells samplers and laws apart, where neither they nor
-// titles name it: an estimator, an N_l, a law. It is empty where these are what is expected.
+// titles name it: an estimator, an N_l, a law, a scheme. It is empty where these are what is
+// expected.
 func (g *grid) stated() string {
 	expected := []string{"", "plain", "1", "period"}
 	var texts []string
 	r := g.columnsOf[0]
-	for _, s := range ofSamplers {
-		named := slices.Contains(slices.Concat(g.chart.rows, g.chart.lines), s.Column)
-		if !named && !slices.Contains(expected, s.Value(r).String()) {
+	by := slices.Concat(g.chart.rows, g.chart.columns, g.chart.lines)
+	for _, s := range append(slices.Clip(ofSamplers), setting("scheme")) {
+		if !slices.Contains(by, s.Column) && !slices.Contains(expected, s.Value(r).String()) {
 			texts = append(texts, s.Text(r))
 		}
 	}

@@ -244,7 +244,7 @@ func TestCaptionsOfExactErrorsStateWhatLinesShare(t *testing.T) {
 		{"", "plain", 1, "period", ""},
 		{"", "svrg", 1, "period", "Throughout: svrg. "},
 		{"integrator", "svrg", 8, "every-step", "Throughout: svrg, N_l = 8, every step. "},
-		{"estimator", "svrg", 8, "period", "Throughout: N_l = 8. "},
+		{"estimator", "svrg", 8, "period", "Throughout: N_l = 8. "}, // of two schemes, which panels name
 	} {
 		share := func(p bench.Plan, m memory) {
 			for i, j := range p.Exact {
@@ -781,5 +781,16 @@ func TestCaptionsExplainLetters(t *testing.T) {
 	c := figureOf(t, p, m).Caption
 	if !strings.Contains(c, problemLetters["λ"]) || !strings.Contains(c, ofPeriods) || strings.Contains(c, problemLetters["ω"]) {
 		t.Errorf("caption %q", c)
+	}
+}
+
+// Where lines are estimators of one scheme, the caption names it.
+func TestCaptionsNameTheOnlyScheme(t *testing.T) {
+	p, m := exactPlan(t, bench.Study{ID: "orders", Figure: &bench.FigureSpec{Kind: "orders", Lines: []string{"estimator"}}})
+	for i, j := range p.Exact {
+		p.Exact[i].Exact.Schemes, m.rows[j.Key][0].Scheme = []string{"replacement"}, "replacement"
+	}
+	if says := figureOf(t, p, m).Caption; !strings.Contains(says, "Throughout: replacement. ") {
+		t.Errorf("caption %q", says)
 	}
 }
