@@ -134,13 +134,16 @@ var (
 	}
 )
 
-// quantityOf is what a study's figure asks for: by default the errors. What stands against a
-// budget is always the mean squared error at the best step.
+// quantityOf is what a study's figure asks for: by default, and where it asks for what its cells
+// have, the errors. What stands against a budget is always the mean squared error at the best step.
 func quantityOf(s bench.FigureSpec) quantity {
 	if s.X == bench.OnBudget {
 		return quantities[bench.OnBudget]
 	}
-	return quantities[cmp.Or(s.Y, bench.OnError)]
+	if q, ok := quantities[s.Y]; ok {
+		return q
+	}
+	return quantities[bench.OnError]
 }
 
 // subject names what a row is about, besides its problem and sampler, as CSV has it: an
