@@ -453,7 +453,7 @@ func TestCoupledChainsSayWhatChanceMakes(t *testing.T) {
 func TestCaptionsStateWhatIsUnusual(t *testing.T) {
 	var cells []bench.Cell
 	for _, friction := range []bench.Real{1, 5} {
-		c := cell("leapfrog", 0, 8, 0.1)
+		c := cell("leapfrog", 3, 8, 0.1)
 		c.Friction, c.Estimator, c.Precision, c.Thin, c.BurnIn, c.Model = friction, "svrg", "float64", 1, 0, "bnn"
 		c.More = map[string]any{"start": "prior"}
 		cells = append(cells, c)
@@ -462,10 +462,10 @@ func TestCaptionsStateWhatIsUnusual(t *testing.T) {
 	p.Figure, p.Table = &bench.FigureSpec{Panels: []string{"data"}, X: "friction"}, &bench.TableSpec{Rows: []string{"friction"}}
 	out := made(t, p, stored(p.Cells, func(bench.Cell) (float64, bool) { return 0.1, true }))
 	const want = "svrg, float64, start: prior, "
-	if c := out.Figures[0].Caption; !strings.Contains(c, want+"η = 0.1, thinning 1, burn-in 0.") {
+	if c := out.Figures[0].Caption; !strings.Contains(c, want+"split 3, η = 0.1, thinning 1, burn-in 0.") {
 		t.Errorf("caption %q", c)
 	}
-	if n := out.Tables[0].Notes[0]; n != "All chains: leapfrog, svrg, reshuffle, float64, start: prior, boston, η = 0.1, thinning 1, burn-in 0, B = 8 (K = 57)." {
+	if n := out.Tables[0].Notes[0]; n != "All chains: leapfrog, svrg, reshuffle, float64, start: prior, boston, split 3, η = 0.1, thinning 1, burn-in 0, B = 8 (K = 57)." {
 		t.Errorf("note %q", n)
 	}
 }

@@ -162,9 +162,8 @@ func (s *sampled) findAxes(spec bench.FigureSpec, cells *table.Table) error {
 var relativeStep = bench.Observation{Name: bench.OnRelative, Column: "relative",
 	Label: "step η over the largest stable step"}
 
-// elsewhere are settings of which captions speak in sentences of their own, and those that
-// replicates differ in.
-var elsewhere = []string{"data", "batch", "K", "samples", "split", "seed"}
+// elsewhere are settings of which captions speak in sentences of their own, and the seed.
+var elsewhere = []string{"data", "batch", "K", "samples", "seed"}
 
 // withModels puts the model behind the data set where a data set has several models, and none of
 // all settings that are named is the model: each has references, and so a self-distance, of its

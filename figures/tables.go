@@ -177,9 +177,9 @@ func ofAll(there *table.Table, heads []head, columns []bench.Setting) string {
 	first, batch := there.Rows()[0], ""
 	for _, k := range bench.ShownSettings() {
 		differs := slices.ContainsFunc(k.Columns(), there.Varies)
-		replicate := k.Name == "split" || k.Name == "seed" || k.Name == "samples" // for caption
-		byBatch := k.Name == "K" && slices.Contains(shown, "batch")
-		if differs || replicate || byBatch || slices.Contains(shown, k.Name) {
+		// The number of samples is in the caption's last note.
+		untold := k.Name == "seed" || k.Name == "samples"
+		if differs || untold || slices.Contains(shown, k.Name) {
 			continue
 		}
 		text := k.Text(first)
