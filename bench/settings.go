@@ -190,7 +190,7 @@ var declared = []Setting{
 
 // Law tells exact errors apart in figures, by when their law is observed, as settings do. No cell
 // has it, and so it is none of the declared ones.
-var Law = Setting{Name: "law", Column: "law", Label: "law", Kind: table.Text}
+var Law = Setting{Name: "law", Column: "law", Label: "law", Kind: table.Text, Default: "period"}
 
 // laws are the values of its column as people read them: nothing of the law after a period.
 var laws = map[string]string{"every-step": "every step", "one-step": "one step"}

@@ -469,13 +469,14 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 			}
 		}
 	}
-	ofSVRG := func(s string) bool { return strings.HasPrefix(s, "svrg") }
-	if slices.ContainsFunc(g.names, ofSVRG) || ofSVRG(stated) { // which begins with the estimator
-		used = append(used, ofPeriods)
-	}
-	everyStep := func(p *facet) bool { return p.Where("law", "every-step").Len() > 0 }
-	if slices.ContainsFunc(g.all(), everyStep) {
-		used = append(used, ofLaws)
+	for _, p := range g.all() {
+		if p.Where("law", "every-step").Len() > 0 {
+			used = append(used, ofLaws)
+		}
+		svrg := func(r table.Row) bool { return strings.HasPrefix(r.Text("estimator"), "svrg") }
+		if p.Filter(svrg).Len() > 0 {
+			used = append(used, ofPeriods)
+		}
 	}
 	for _, term := range []string{ofOrders, ofExact, ofCovered, problemLetters["λ"],
 		problemLetters["ω"], ofPeriods, ofLaws} {
@@ -490,16 +491,15 @@ func (q quantity) figure(g *grid, of []bench.Setting) *Figure {
 // titles name it: an estimator, an N_l, a law, a scheme. It is empty where these are what is
 // expected.
 func (g *grid) stated() string {
-	expected := []string{"", "plain", "1", "period"}
-	var texts []string
+	var same []bench.Setting
 	r := g.columnsOf[0]
 	by := slices.Concat(g.chart.rows, g.chart.columns, g.chart.lines)
 	for _, s := range append(slices.Clip(ofSamplers), setting("scheme")) {
-		if !slices.Contains(by, s.Column) && !slices.Contains(expected, s.Value(r).String()) {
-			texts = append(texts, s.Text(r))
+		if !slices.Contains(by, s.Column) && (s.Name == "scheme" || !usual(s, r)) {
+			same = append(same, s)
 		}
 	}
-	return strings.Join(texts, ", ")
+	return bench.TextOf(same, r)
 }
 
 // What captions say of the terms of panels' notes.

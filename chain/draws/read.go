@@ -577,7 +577,7 @@ func readJSON(file string, want nameSet) (side compare.Side, err error) {
 // github.com/stan-dev/posteriordb, or in its folder posterior_database. The draws have the name
 // that the posterior's description states, since posteriors may share them.
 func PosteriorDB(folder, posterior string) (string, error) {
-	if in := filepath.Join(folder, "posterior_database"); isFolder(in) {
+	if in := filepath.Join(folder, "posterior_database"); input.IsFolder(in) {
 		folder = in
 	}
 	about := filepath.Join(folder, "posteriors", posterior+".json")
@@ -595,16 +595,10 @@ func PosteriorDB(folder, posterior string) (string, error) {
 	return filepath.Join(draws, p.Reference+".json.zip"), nil
 }
 
-// isFolder reports whether a folder is there.
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // reader returns the reader of a file's format, and the format's name.
 func reader(file string) (func(string, nameSet) (compare.Side, error), string) {
 	switch {
-	case isFolder(file):
+	case input.IsFolder(file):
 		return openZarr, "zarr"
 	case strings.HasSuffix(file, ".jsonl"):
 		return readJSONL, "JSONL"

@@ -12,6 +12,7 @@ import (
 	"hambench/chain/draws"
 	"hambench/compare"
 	"hambench/compare/page"
+	"hambench/internal/input"
 	"hambench/internal/table"
 	"hambench/usage"
 )
@@ -27,7 +28,7 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 	}
 	var rows []page.Row
 	for _, p := range posteriors {
-		if !isFolder(filepath.Join(folder, p.Name())) || strings.HasPrefix(p.Name(), ".") {
+		if !input.IsFolder(filepath.Join(folder, p.Name())) || strings.HasPrefix(p.Name(), ".") {
 			continue
 		}
 		own, err := f.scored(filepath.Join(folder, p.Name()), p.Name(), o)
@@ -57,12 +58,6 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 	return err
 }
 
-// isFolder reports whether a folder is there, or a link to one.
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // unreadable stands for the verdict on draws that are bad input: those beside them are judged.
 const unreadable = "bad input"
 
@@ -80,7 +75,7 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 	for _, file := range files {
 		ending := func(e string) bool { return strings.HasSuffix(file.Name(), e) }
 		if strings.HasPrefix(file.Name(), ".") ||
-			!isFolder(filepath.Join(folder, file.Name())) &&
+			!input.IsFolder(filepath.Join(folder, file.Name())) &&
 				!slices.ContainsFunc(scoredEndings, ending) {
 			continue
 		}

@@ -29,6 +29,12 @@ func Read(path string) ([]byte, error) {
 	return io.ReadAll(in)
 }
 
+// IsFolder reports whether a folder is there, or a link to one.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // ReadRegular returns the bytes of a file that is read more than once, or beside a process that a
 // pipe may be meant for: it must be a regular one.
 func ReadRegular(path string) ([]byte, error) {
