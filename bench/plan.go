@@ -349,6 +349,7 @@ func (p Plan) byName() int {
 // one on all of them, but a changed study hides its old plans. It keeps the order.
 // A study of a user's and a built-in one of the same id are two studies.
 func Widest(plans []Plan) []Plan {
+	plans = OnData(plans)
 	// latest has the newest plan of each study: what it lists is what the study is now. A plan that
 	// lacks some of that is of another version of the study, or of fewer data sets or splits.
 	var latest, out []Plan
@@ -372,6 +373,21 @@ func Widest(plans []Plan) []Plan {
 		}
 	}
 	return out
+}
+
+// OnData leaves out the plans in which other data stand in for some that could not be obtained,
+// where another plan of the study and profile has as many jobs on the data themselves. So a
+// command on a machine without data, whose manifest is the latest, hides no run on them.
+func OnData(plans []Plan) []Plan {
+	standsIn := func(p Plan) bool {
+		return slices.ContainsFunc(p.Data, func(d Data) bool { return len(d.For) > 0 })
+	}
+	return slices.DeleteFunc(slices.Clone(plans), func(p Plan) bool {
+		return standsIn(p) && slices.ContainsFunc(plans, func(o Plan) bool {
+			return o.sameStudy(p) && o.Profile == p.Profile && !standsIn(o) &&
+				len(o.keys()) >= len(p.keys())
+		})
+	})
 }
 
 // Contained returns the keys of the manifests that others make superfluous: in

@@ -54,6 +54,28 @@ func TestTheLastRunCountsWhateverItsClockSays(t *testing.T) {
 	}
 }
 
+// A command on a machine without data hides no run on them, whatever it lists.
+func TestStandInsHideNoRunOnTheDataThemselves(t *testing.T) {
+	real := resolved(t, "quick", []string{"linear"}, "methods")
+	stand := resolved(t, "quick", []string{"linear"}, "methods")
+	stand[0].Data[0].Name, stand[0].Data[0].For, stand[0].Cells[0].Key = "teacher", []string{"linear"}, "of other data"
+	for name, runs := range map[string][][]Plan{"after": {real, stand}, "before": {stand, real}} {
+		got := Widest(plansIn(t, savedIn(t, runs...), "quick"))
+		if len(got) != 1 || got[0].Cells[0].Key != real[0].Cells[0].Key {
+			t.Errorf("%s: the stand-ins are shown", name)
+		}
+	}
+	// Alone they are shown, and beside a run of fewer jobs the latest is.
+	if got := Widest(stand); len(got) != 1 {
+		t.Errorf("%d plans of stand-ins alone, want 1", len(got))
+	}
+	part := real[0]
+	part.Cells = part.Cells[:1]
+	if got := Widest(plansIn(t, savedIn(t, []Plan{part}, stand), "quick")); len(got) != 1 || got[0].Cells[0].Key != stand[0].Cells[0].Key {
+		t.Error("a run of one job hides that on stand-ins")
+	}
+}
+
 // savedIn saves plans in a new store, one list a second, and returns it opened
 // again.
 func savedIn(t *testing.T, plans ...[]Plan) *store.Store {

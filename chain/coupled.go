@@ -25,8 +25,9 @@ import (
 // variance 1 and independent of the coarse chain's other normals. The combinations
 // are those that, without a force, bring r, then θ, then where the gradient is
 // taken as near as possible to the same place in one step as in two: for exact
-// friction over h their weights are e^{−Ch/2} and 1, divided by their length. Each
-// chain draws its own batches.
+// friction over h their weights are e^{−Ch/2} and 1, divided by their length. Both
+// have one partition and one sequence of batches, through which the fine chain goes
+// twice as fast.
 type Coupled struct {
 	// Coarse has the step h, and Fine h/2.
 	Coarse, Fine *Sampler

@@ -32,10 +32,11 @@ type Options struct {
 
 // Parts keeps the finished pieces of a build by name.
 type Parts interface {
-	// Load returns a piece that was saved earlier, if it is there.
-	Load(name string) (body []byte, ok bool)
-	// Save keeps a piece. Its error ends the build.
-	Save(name string, body []byte) error
+	// Load returns a piece that was saved earlier, and how long it took, if it is there.
+	Load(name string) (body []byte, seconds float64, ok bool)
+	// Save keeps a piece: two processes that compute it have the same body, not the same time.
+	// Its error ends the build.
+	Save(name string, body []byte, seconds float64) error
 }
 
 // PartNames returns the names under which a build of the spec keeps its pieces.
@@ -276,8 +277,9 @@ func (b *builder) kept(
 ) (*Reference, error) {
 	parts := b.options.Parts
 	if parts != nil {
-		if body, ok := parts.Load(name); ok {
+		if body, seconds, ok := parts.Load(name); ok {
 			if p, err := Decode(body); err == nil {
+				p.Seconds = seconds
 				// units has counted its steps among those to do: they are done.
 				b.progress(steps, 0)
 				return p, nil
@@ -289,14 +291,14 @@ func (b *builder) kept(
 	if err != nil {
 		return nil, err
 	}
-	// The part keeps its own time, so that a build that is continued knows that of all parts.
+	// It is kept with the part, so that a build that is continued knows the time of all parts.
 	p.Seconds = time.Since(started).Seconds()
 	if parts == nil {
 		return p, nil
 	}
 	body, err := p.Encode()
 	if err == nil {
-		err = parts.Save(name, body)
+		err = parts.Save(name, body, p.Seconds)
 	}
 	return p, err
 }

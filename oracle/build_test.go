@@ -1,8 +1,10 @@
 package oracle
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -227,6 +229,19 @@ func TestBuildStopsAndContinues(t *testing.T) {
 	}
 }
 
+// What two processes keep of one chain is one record: a store refuses two that differ.
+func TestPartsHoldNoTime(t *testing.T) {
+	a, b := memory{}, memory{}
+	for _, parts := range []memory{a, b} {
+		if _, err := Build(t.Context(), newNormals, quickSpec(), Options{Parts: parts}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(a) == 0 || !maps.EqualFunc(a, b, bytes.Equal) {
+		t.Errorf("%d parts, and those of another build differ", len(a))
+	}
+}
+
 func TestBuildRefusesBadSpecs(t *testing.T) {
 	for _, tc := range []struct {
 		change func(*Spec)
@@ -358,11 +373,11 @@ type counter struct {
 	first int
 }
 
-func (c *counter) Save(name string, body []byte) error {
+func (c *counter) Save(name string, body []byte, seconds float64) error {
 	if name == "chain-4" {
 		c.first = c.of.gradients
 	}
-	return c.memory.Save(name, body)
+	return c.memory.Save(name, body, seconds)
 }
 
 // far starts its chains equally far from where the posterior is.

@@ -31,13 +31,11 @@ type referenceBody struct {
 	OwnError    OwnError    `json:"own_error"`
 	Burned      int         `json:"burned,omitempty"`
 	Doublings   int         `json:"doublings"`
-	// Of a part of a chain whose reference is under way; for whole references,
-	// Seconds stands in the record.
+	// Of a part of a chain whose reference is under way.
 	Curvature []float64 `json:"curvature,omitempty"`
 	Momentum  []float64 `json:"momentum,omitempty"`
 	InvMass   []float64 `json:"inv_mass,omitempty"`
 	Low       float64   `json:"warm,omitempty"` // its first name
-	Seconds   float64   `json:"seconds,omitempty"`
 }
 
 // body returns the reference as JSON has it, but for its arrays, the self-distance and the
@@ -55,9 +53,7 @@ func (r *Reference) body() *referenceBody {
 // Encode returns the reference as JSON.
 func (r *Reference) Encode() ([]byte, error) {
 	b := r.body()
-	if r.curvature != nil {
-		b.Seconds = r.Seconds
-	} else {
+	if r.curvature == nil {
 		b.Self = r.SelfDistance()
 	}
 	// By chain: its draws, sample by sample, its last position, its potentials (unpack).
@@ -88,8 +84,7 @@ func (b *referenceBody) reference() *Reference {
 	return &Reference{
 		Spec: b.Spec, ChainStep: b.ChainStep, Diagnostics: b.Diagnostics, OwnError: b.OwnError,
 		CrossCheck: b.CrossCheck, Checks: b.Checks, Burned: b.Burned, Doublings: b.Doublings,
-		Seconds: b.Seconds, curvature: b.Curvature, momentum: b.Momentum, invMass: b.InvMass,
-		low: b.Low,
+		curvature: b.Curvature, momentum: b.Momentum, invMass: b.InvMass, low: b.Low,
 	}
 }
 

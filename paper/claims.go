@@ -199,7 +199,7 @@ func Rows(plans []bench.Plan, results bench.Results) *table.Table {
 		seen[[2]string{use, key}] = true
 		return old
 	}
-	plans = bench.OnlyBuiltIn(plans)
+	plans = bench.OnData(bench.OnlyBuiltIn(plans))
 	for i, p := range plans {
 		plans[i].Cells = slices.DeleteFunc(slices.Clone(p.Cells), func(j bench.Job) bool {
 			return again("study "+p.ID, j.Key)

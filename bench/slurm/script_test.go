@@ -121,6 +121,11 @@ func TestSubmit(t *testing.T) {
 	if job, err := Submit(ctx, "/s.sh", "hb"); job != "17" || err != nil {
 		t.Errorf("cancelled: job %q, %v; want 17, as sbatch is not interrupted", job, err)
 	}
+	// A signal to a group of $$ finds one if the program leads its own, out of the terminal's reach.
+	sbatch(t, `kill -s 0 -- -$$ && echo 17`)
+	if job, err := Submit(t.Context(), "/s.sh", "hb"); job != "17" || err != nil {
+		t.Errorf("job %q, %v: sbatch has no group of its own, and an interrupt would reach it", job, err)
+	}
 	for want, script := range map[string]string{
 		`no job number in its answer "hello`:     "echo hello",
 		"sbatch: invalid partition specified: x": "echo 'sbatch: error: invalid partition specified: x' >&2; exit 1",

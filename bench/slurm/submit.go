@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"hambench/internal/child"
 	"hambench/usage"
 )
 
@@ -39,6 +40,7 @@ func Submit(ctx context.Context, script, name string) (job string, err error) {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	// A child of sbatch that keeps its output open delays the end of Run by this at most.
 	cmd.WaitDelay = time.Second
+	child.SetGroup(cmd) // or an interrupt from the terminal would reach it all the same
 	err = cmd.Run()
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -3,7 +3,9 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -105,15 +107,15 @@ func Shared(kind Kind, key string) bool { return kind == Reference || Published(
 // Merge adds those records, such as the Shared, that other stores (Read) have and this one
 // lacks. A record that differs from the store's own from the same machine is a *Conflict,
 // which is left out, and returned when all others are there; of two manifests with one key the
-// newer counts.
-func (s *Store) Merge(those func(kind Kind, key string) bool, stores ...*Store) (
-	m Merged, err error) {
+// newer counts. The end of ctx ends it between two records: a merge that is repeated goes on.
+func (s *Store) Merge(ctx context.Context, those func(kind Kind, key string) bool,
+	stores ...*Store) (m Merged, err error) {
 	m.Added = make(map[Kind]int)
 	var conflicts []error
 	for _, from := range stores {
 		// Manifests come after what they list.
 		for _, kind := range []Kind{Reference, Result, Exact, Run} {
-			found, err := s.mergeKind(from, kind, those, &m)
+			found, err := s.mergeKind(ctx, from, kind, those, &m)
 			conflicts = append(conflicts, found...)
 			if err != nil {
 				return m, errors.Join(append(conflicts, err)...)
@@ -126,8 +128,8 @@ func (s *Store) Merge(those func(kind Kind, key string) bool, stores ...*Store) 
 
 // mergeKind adds records in the order of their bodies: neighbours are of one data set and
 // integrator, and compress better than in the order of keys, or of writing.
-func (s *Store) mergeKind(from *Store, kind Kind, those func(Kind, string) bool,
-	m *Merged) (conflicts []error, err error) {
+func (s *Store) mergeKind(ctx context.Context, from *Store, kind Kind,
+	those func(Kind, string) bool, m *Merged) (conflicts []error, err error) {
 	var all []stored
 	for at, list := range from.records {
 		if at.kind == kind && those(kind, at.key) {
@@ -139,6 +141,9 @@ func (s *Store) mergeKind(from *Store, kind Kind, those func(Kind, string) bool,
 			preference(a.Made, b.Made))
 	})
 	for _, theirs := range all {
+		if err := context.Cause(ctx); err != nil {
+			return conflicts, fmt.Errorf("interrupted: the same command continues: %w", err)
+		}
 		// What the store has already is passed over, and so is what would not count beside it; of
 		// manifests the newer one replaces the other.
 		ours, ok := s.rival(theirs)

@@ -180,9 +180,11 @@ func (s *Store) add(n stored) {
 
 // agrees reports whether two records of one kind, key and machine say the same, or may differ.
 // The key of an exact error vouches for the digits that engines resolve: programs
-// of two commits may differ in the last ones.
+// of two commits may differ in the last ones. Parts of earlier commits hold the time that they
+// took.
 func (r stored) agrees(o stored) bool {
-	return r.sum == o.sum || r.Kind == Exact && r.Made.Commit != o.Made.Commit ||
+	return r.sum == o.sum ||
+		(r.Kind == Exact || r.Kind == Part) && r.Made.Commit != o.Made.Commit ||
 		Basis(r.Record) != Basis(o.Record)
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -516,7 +517,7 @@ func TestExactErrorsOfTwoCommitsAgree(t *testing.T) {
 	later.Made.Commit = "abc"
 	put(t, a, record(Exact, 1))
 	put(t, b, later)
-	if m, err := a.Merge(Shared, readStore(t, two)); err != nil || len(m.Added) != 0 {
+	if m, err := a.Merge(t.Context(), Shared, readStore(t, two)); err != nil || len(m.Added) != 0 {
 		t.Errorf("merge: %+v, %v; want nothing added", m, err)
 	}
 	put(t, a, later)
@@ -965,13 +966,13 @@ func TestMergeTakesWhatIsMissing(t *testing.T) {
 	put(t, b, record(Part, 1))
 	want := map[Kind]int{Result: 3, Exact: 3, Reference: 3, Run: 2}
 	for _, added := range []map[Kind]int{want, {}} {
-		if m, err := a.Merge(Shared, readStore(t, two)); !maps.Equal(m.Added, added) || len(m.Corruptions) != 0 || err != nil {
+		if m, err := a.Merge(t.Context(), Shared, readStore(t, two)); !maps.Equal(m.Added, added) || len(m.Corruptions) != 0 || err != nil {
 			t.Errorf("merged %+v, %v; want %v", m, err, added)
 		}
 	}
 	published := openStore(t, t.TempDir())
 	without := map[Kind]int{Result: 4, Exact: 4, Run: 3} // the one of two machines twice, and the latest manifests
-	if m, err := published.Merge(Published, readStore(t, two)); err != nil || !maps.Equal(m.Added, without) {
+	if m, err := published.Merge(t.Context(), Published, readStore(t, two)); err != nil || !maps.Equal(m.Added, without) {
 		t.Errorf("published %+v, %v; want %v", m, err, without)
 	}
 	for _, kind := range kinds {
@@ -981,7 +982,7 @@ func TestMergeTakesWhatIsMissing(t *testing.T) {
 	}
 	writeBytes(t, filepath.Join(two, segmentFolder, "foreign"+segmentSuffix), []byte("{}\n"))
 	flip(t, filepath.Join(two, "references", record(Reference, 3).fileName()))
-	if m, err := a.Merge(Shared, readStore(t, two)); err != nil || len(m.Corruptions) != 2 || len(m.Added) != 0 {
+	if m, err := a.Merge(t.Context(), Shared, readStore(t, two)); err != nil || len(m.Corruptions) != 2 || len(m.Added) != 0 {
 		t.Errorf("merged %+v, %v; want the foreign line and the reference reported", m, err)
 	}
 	if rep, err := Verify(two); err != nil || len(rep.Quarantined) != 0 {
@@ -996,7 +997,7 @@ func TestMergeOfADifferingRecordNamesBothStores(t *testing.T) {
 		put(t, a, record(kind, 1))
 		put(t, b, with(record(kind, 1), avx512, `"other"`, 0))
 		var conflict *Conflict
-		if _, err := a.Merge(Shared, readStore(t, two)); !errors.As(err, &conflict) || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) {
+		if _, err := a.Merge(t.Context(), Shared, readStore(t, two)); !errors.As(err, &conflict) || !strings.Contains(err.Error(), one) || !strings.Contains(err.Error(), two) {
 			t.Errorf("merge of a differing %s: %v; want a conflict that names both stores", kind, err)
 		}
 		if rep, err := Verify(one); err != nil || !rep.OK() {
@@ -1010,7 +1011,7 @@ func TestMergeTakesTheNewerManifest(t *testing.T) {
 	a, b := openStore(t, one), openStore(t, two)
 	put(t, a, record(Run, 1), with(record(Run, 2), avx512, `"newer"`, 5))
 	put(t, b, with(record(Run, 1), neon, `"newer"`, 5), record(Run, 2))
-	if m, err := a.Merge(Shared, readStore(t, two)); err != nil || m.Older != 2 || len(m.Added) != 0 {
+	if m, err := a.Merge(t.Context(), Shared, readStore(t, two)); err != nil || m.Older != 2 || len(m.Added) != 0 {
 		t.Errorf("merged %+v, %v; want two that are older, of which one is replaced", m, err)
 	}
 	for number := 1; number <= 2; number++ {
@@ -1037,7 +1038,7 @@ func TestMergeOrdersRecordsByTheirBodies(t *testing.T) {
 	a, b := openStore(t, one), openStore(t, two)
 	put(t, a, record(Result, 3), record(Result, 1))
 	put(t, openStore(t, one), record(Result, 2)) // a segment of its own
-	if _, err := b.Merge(Shared, readStore(t, one)); err != nil {
+	if _, err := b.Merge(t.Context(), Shared, readStore(t, one)); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(two, "records", "*"))
@@ -1073,7 +1074,7 @@ func TestRecordsOfTwoBasesAreNoConflict(t *testing.T) {
 		for _, r := range order {
 			from := t.TempDir()
 			put(t, openStore(t, from), r)
-			if _, err := openStore(t, merged).Merge(Shared, readStore(t, from)); err != nil {
+			if _, err := openStore(t, merged).Merge(t.Context(), Shared, readStore(t, from)); err != nil {
 				t.Error(err)
 			}
 			if err := openStore(t, shared).Put(r); err != nil {
@@ -1098,6 +1099,40 @@ func TestRecordsOfTwoBasesAreNoConflict(t *testing.T) {
 	}
 }
 
+// Parts of references that earlier programs made hold the time that they took.
+func TestPartsOfAnEarlierCommitMerge(t *testing.T) {
+	now, before := with(record(Part, 1), avx512, `"a chain"`, 3), with(record(Part, 1), avx512, `"with its seconds"`, 3)
+	for commit, want := range map[string]bool{"earlier": false, "this": true} {
+		now.Made.Commit, before.Made.Commit = "this", commit
+		s := openStore(t, t.TempDir())
+		put(t, s, before)
+		if err := s.Put(now); errors.As(err, new(*Conflict)) != want {
+			t.Errorf("beside one of the %s commit: %v; want a conflict: %v", commit, err, want)
+		}
+	}
+}
+
+// A merge that is interrupted says so, keeps what it has, and goes on when it is repeated.
+func TestMergeStopsAndContinues(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	a, b := openStore(t, one), openStore(t, two)
+	put(t, b, record(Result, 1), record(Result, 2), record(Run, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	left := func(kind Kind, key string) bool {
+		if kind == Exact { // between results and manifests
+			cancel()
+		}
+		return Shared(kind, key)
+	}
+	put(t, b, record(Exact, 3))
+	if m, err := a.Merge(ctx, left, readStore(t, two)); !errors.Is(err, context.Canceled) || m.Added[Result] != 2 || m.Added[Run] != 0 {
+		t.Errorf("%+v, %v; want two results and an interruption", m, err)
+	}
+	if m, err := a.Merge(t.Context(), Shared, readStore(t, two)); err != nil || m.Added[Result] != 0 || m.Added[Exact] != 1 || m.Added[Run] != 1 {
+		t.Errorf("repeated: %+v, %v; want what was missing", m, err)
+	}
+}
+
 // A merge that meets records that differ takes all others, and names every pair.
 func TestMergeNamesEveryConflictAndTakesTheRest(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
@@ -1107,7 +1142,7 @@ func TestMergeNamesEveryConflictAndTakesTheRest(t *testing.T) {
 		put(t, b, with(record(Result, number), avx512, `"other"`, 0))
 	}
 	put(t, b, record(Result, 3), record(Run, 1))
-	m, err := a.Merge(Shared, readStore(t, two))
+	m, err := a.Merge(t.Context(), Shared, readStore(t, two))
 	if err == nil || strings.Count(err.Error(), "two records of one key differ") != 2 || m.Added[Result] != 1 || m.Added[Run] != 1 {
 		t.Errorf("%+v, %v; want two conflicts, and a result and a manifest added", m, err)
 	}

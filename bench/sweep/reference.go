@@ -37,16 +37,16 @@ func (p parts) part(name string) string { return p.key + "-" + name }
 
 // Load returns a chain that an earlier run finished.
 // ok is false if there is none.
-func (p parts) Load(name string) ([]byte, bool) {
+func (p parts) Load(name string) (body []byte, seconds float64, ok bool) {
 	r, ok := p.s.Store.Get(store.Part, p.part(name))
-	return r.Body, ok
+	return r.Body, r.Seconds, ok
 }
 
 // Save keeps a finished chain.
 // A store that cannot be written ends the run.
-func (p parts) Save(name string, body []byte) error {
+func (p parts) Save(name string, body []byte, seconds float64) error {
 	return p.s.fatal(p.s.Store.Put(store.Record{Kind: store.Part, Key: p.part(name), Made: p.s.Made,
-		Body: json.RawMessage(body)}))
+		Seconds: seconds, Body: json.RawMessage(body)}))
 }
 
 // removeParts removes what is no longer needed of a reference.

@@ -503,8 +503,12 @@ func (s *session) outcome(ctx context.Context) error {
 			return fmt.Errorf("%s with %d of %d jobs, none of which is kept: %w", state, have,
 				wanted, err)
 		}
-		return fmt.Errorf("%s with %d of %d jobs in %s: the same command continues there: %w",
-			state, have, wanted, s.Store.Dir(), err)
+		further := "the same command continues there: "
+		if conflict := new(store.Conflict); errors.As(err, &conflict) {
+			further = "" // it would meet the same pair
+		}
+		return fmt.Errorf("%s with %d of %d jobs in %s: %s%w", state, have, wanted, s.Store.Dir(),
+			further, err)
 	}
 	if n := len(s.summary.Failures); n > 0 {
 		return fmt.Errorf("%d of %d jobs failed", n, wanted)

@@ -256,11 +256,11 @@ func TestAResultNamesTheMachineOfItsReference(t *testing.T) {
 	alone := t.TempDir()
 	own, _ := runSmall(t, alone, func(r *Runner) { r.Made.Machine = there })
 	results := func(kind store.Kind, _ string) bool { return kind == store.Result }
-	if m, err := own.Merge(results, openStore(t, stores[1])); err != nil || m.Added[store.Result] != 0 {
+	if m, err := own.Merge(t.Context(), results, openStore(t, stores[1])); err != nil || m.Added[store.Result] != 0 {
 		t.Errorf("merged into a store of this machine's: %+v, %v; want nothing added", m, err)
 	}
 	yielding := openStore(t, stores[1])
-	if m, err := yielding.Merge(results, own); err != nil || m.Added[store.Result] == 0 {
+	if m, err := yielding.Merge(t.Context(), results, own); err != nil || m.Added[store.Result] == 0 {
 		t.Errorf("merged from a store of this machine's: %+v, %v", m, err)
 	}
 	same(t, "merged and alone", own, openStore(t, stores[1]))

@@ -48,6 +48,8 @@ func TestFilesOfOtherProgramsAreReadOrRefused(t *testing.T) {
 		{"rstan.csv", "# warmup=10\n# save_warmup=1\na\n1\n", "", "save_warmup is on, and no comment says where the warm-up ends", 0},
 		{"off.csv", strings.Replace(unadapted, "save_warmup = true", "save_warmup = false (Default)", 1), "lp__ a", "", 1},
 		{"zero.csv", strings.Replace(unadapted, "num_warmup = 1000 (Default)", "num_warmup = 0", 1), "lp__ a", "", 1},
+		{"mean.csv", "# method = variational\n#   variational\nlp__,a\n0,9\n0,1\n0,2\n", "lp__ a", "", 1},
+		{"mode.csv", "# method = optimize\nlp__,a\n-3,9\n", "", "its method is optimize, whose rows are no draws", 0},
 		{"fixed.csv", strings.Replace(unadapted, "algorithm = hmc (Default)", "algorithm = fixed_param", 1), "lp__ a", "", 1},
 	} {
 		file := filepath.Join(t.TempDir(), c.file)
@@ -65,6 +67,9 @@ func TestFilesOfOtherProgramsAreReadOrRefused(t *testing.T) {
 		}
 		if warm := c.file == "warm.csv"; warm != (side.WarmUp == 2) || warm && !slices.Equal(side.Chains[0][1], []float64{1, 2}) {
 			t.Errorf("%s: %d draws of the warm-up, %v", c.file, side.WarmUp, side.Chains)
+		}
+		if c.file == "mean.csv" && !slices.Equal(side.Chains[0][1], []float64{1, 2}) {
+			t.Errorf("%s: %v: the mean of the approximation is no draw", c.file, side.Chains)
 		}
 	}
 }

@@ -274,8 +274,10 @@ func (b *builder) chain(name string) [][]float64 {
 // mark is the byte order mark with which some programs begin a text.
 const mark = '\ufeff'
 
-// Comments of Stan: that the rows of the warm-up are in the file, and that there was none.
+// Comments of Stan: which method made the file, that the rows of the warm-up are in it, and that
+// there was none.
 var (
+	stanMethod  = regexp.MustCompile(`(?m)^#\s*method\s*=\s*(\w+)`)
 	savedWarmUp = regexp.MustCompile(`(?m)^#\s*save_warmup\s*=\s*(1|true)\b`)
 	noWarmUp    = regexp.MustCompile(`(?m)^#\s*(num_warmup\s*=\s*0|algorithm\s*=\s*fixed_param)\b`)
 )
@@ -304,6 +306,13 @@ func readCSV(file string, want nameSet) (compare.Side, error) {
 	if adapted < 0 && savedWarmUp.Match(head) && !noWarmUp.Match(head) {
 		return b.side, errors.New("save_warmup is on, and no comment says where the warm-up " +
 			"ends, as \"# Adaptation terminated\" does: want a file without its rows")
+	}
+	method := ""
+	if found := stanMethod.FindSubmatch(head); found != nil {
+		method = string(found[1])
+	}
+	if method == "optimize" {
+		return b.side, errors.New("its method is optimize, whose rows are no draws of a posterior")
 	}
 	// A row with another number of fields than the header is an error.
 	r := csv.NewReader(bytes.NewReader(text))
@@ -352,6 +361,11 @@ func readCSV(file string, want nameSet) (compare.Side, error) {
 		// lies beyond it.
 		if r.InputOffset() <= int64(adapted+1) {
 			b.side.WarmUp++
+			continue
+		}
+		// CmdStan writes the mean of a variational approximation before the draws from it.
+		if method == "variational" {
+			method = ""
 			continue
 		}
 		of := ""

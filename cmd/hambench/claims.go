@@ -134,7 +134,7 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	remove, err := f.openEvidence()
+	remove, err := f.openEvidence(ctx)
 	defer remove()
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (f *selection) paperClaims(ctx context.Context) ([]paper.Decision, error) {
 // deletes.
 // A store that cannot be written is merged into the temporary one, without references: exact
 // errors can then be added. Without a store, claims that need sampled chains stay undecided.
-func (f *selection) openEvidence() (remove func(), err error) {
+func (f *selection) openEvidence(ctx context.Context) (remove func(), err error) {
 	remove = func() {} // the store of --out stays
 	var there []*store.Store
 	// Four cases: no store, one that cannot be read, one that can be written, and one that can only
@@ -180,6 +180,6 @@ func (f *selection) openEvidence() (remove func(), err error) {
 	if f.Store, err = store.Open(dir, sweep.Here()); err != nil {
 		return remove, err
 	}
-	_, err = f.Store.Merge(store.Published, there...)
+	_, err = f.Store.Merge(ctx, store.Published, there...)
 	return func() { f.Store.Close(); os.RemoveAll(dir) }, err
 }

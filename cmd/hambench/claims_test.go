@@ -46,7 +46,7 @@ func TestClaimsWithoutRoomForAStore(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	f := &selection{out: filepath.Join(t.TempDir(), "nowhere")}
 	f.stderr = io.Discard
-	remove, err := f.openEvidence()
+	remove, err := f.openEvidence(t.Context())
 	remove()
 	if entries, _ := os.ReadDir(dir); err == nil || len(entries) > 0 {
 		t.Errorf("error %v, left %v", err, entries)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -163,6 +164,10 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	if o.references, err = o.referencesOf(o.references, o.posterior); err != nil {
 		return err
 	}
+	read := slices.Concat(files, o.references, []string{o.problem, f.dataset})
+	if err := o.refuseRead(read...); err != nil {
+		return err
+	}
 	// exclusive sees to it that at most one of these is asked for.
 	switch {
 	case o.problem != "":
@@ -181,23 +186,45 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	if err != nil {
 		return err
 	}
-	if o.page != "" {
-		name := cmp.Or(o.posterior, f.dataset, o.problem, strings.Join(o.references, ", "))
-		rows := []page.Row{{Posterior: name, Of: strings.Join(files, ", "), Report: j.Report}}
-		err = writeTo(o.page, func(w io.Writer) error { return page.Write(w, rows) })
-	}
-	if err != nil {
-		return err
-	}
 	if o.asJSON {
 		err = printJSON(f.stdout, "  ", j)
 	} else {
 		err = printJudgement(f.stdout, j)
 	}
+	name := cmp.Or(o.posterior, f.dataset, o.problem, strings.Join(o.references, ", "))
+	err = errors.Join(err, o.writePage([]page.Row{
+		{Posterior: name, Of: strings.Join(files, ", "), Report: j.Report}}))
 	for _, bad := range failures {
 		if err == nil && j.Verdict == bad.verdict {
 			err = fmt.Errorf("%w: %s", bad.is, j.Why)
 		}
+	}
+	return err
+}
+
+// writePage writes the report to the file of --page, if there is one.
+func (o judgeOptions) writePage(rows []page.Row) error {
+	if o.page == "" {
+		return nil
+	}
+	return writeTo(o.page, func(w io.Writer) error { return page.Write(w, rows) })
+}
+
+// refuseRead refuses a page that would replace a file that is read: one of the given paths, which
+// may be names of other things, or in a folder among them.
+func (o judgeOptions) refuseRead(paths ...string) error {
+	replaced, err := os.Stat(o.page)
+	if err != nil { // it is not there, or cannot be written either
+		return nil
+	}
+	for _, path := range paths {
+		_ = filepath.WalkDir(path, func(file string, _ fs.DirEntry, _ error) error {
+			if info, there := os.Stat(file); there == nil && os.SameFile(info, replaced) {
+				err = usage.Errorf("--page %s: the page would replace %s, which is read", o.page,
+					file)
+			}
+			return nil // what cannot be read is refused by its reader
+		})
 	}
 	return err
 }

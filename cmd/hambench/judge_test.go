@@ -323,6 +323,21 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 			t.Errorf("a page in the place of a folder: exit code %d, %s%s", code, stdout, stderr)
 		}
 	}
+	// A page replaces nothing that the command reads.
+	for page, of := range map[string][]string{
+		"all/m/right.jsonl":     {"--reference", "all/m/reference.jsonl", "all/m/right.jsonl"},
+		"all/m/reference.jsonl": {"--reference", "all/m/reference.jsonl", "all/m/right.jsonl"},
+		"all/m/wide.jsonl":      {"--scorecard", "all"},
+	} {
+		before := read(t, page)
+		if code, stdout, stderr := judge(append(of, "--page", page)...); code != exitUsage || stdout != "" ||
+			!strings.Contains(stderr, "the page would replace "+page+", which is read") || read(t, page) != before {
+			t.Errorf("a page in the place of %s: exit code %d, %s%s", page, code, stdout, stderr)
+		}
+	}
+	if code, _, stderr := judge("--reference", "", "all/m/right.jsonl"); code != exitUsage || !strings.Contains(stderr, "no name: want a file") {
+		t.Errorf("a reference without a name: exit code %d, %s", code, stderr)
+	}
 	_, chain, _ := call(t, "sample", "--model", "toy", "--integrator", "obabo", "--h", "0.1", "--samples", "1000")
 	if err := os.WriteFile("toy.csv", []byte(chain), 0o600); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +25,9 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 	if err != nil {
 		return usage.Errorf("scorecard: %w", err)
 	}
+	if err := o.refuseRead(folder); err != nil {
+		return err
+	}
 	var rows []page.Row
 	for _, p := range posteriors {
 		if !input.IsFolder(filepath.Join(folder, p.Name())) || strings.HasPrefix(p.Name(), ".") {
@@ -41,12 +43,7 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 		return usage.Errorf("scorecard: no draws in %s: want a folder for each posterior, with a "+
 			"reference and draws", folder)
 	}
-	if o.page != "" {
-		err = writeTo(o.page, func(w io.Writer) error { return page.Write(w, rows) })
-	}
-	if err == nil {
-		err = f.printScorecard(rows, o)
-	}
+	err = errors.Join(f.printScorecard(rows, o), o.writePage(rows))
 	// The gravest verdict decides the exit code: its first row is named.
 	for _, bad := range failures {
 		for _, r := range rows {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -127,7 +128,9 @@ another machine's reference judged one, the other counts. Of two manifests of on
 study and profile the newer counts: results that the other alone lists stay in the
 store, but are in no export, figure or table. Records of another folder that
 cannot be used are listed and left there; the exit code is then 1.`,
-		RunE: func(_ *cobra.Command, from []string) error { return f.mergeStores(from, published) },
+		RunE: func(c *cobra.Command, from []string) error {
+			return f.mergeStores(c.Context(), from, published)
+		},
 	}
 	f.register(c, "out")
 	c.Flags().BoolVar(&published, "published", false,
@@ -138,10 +141,13 @@ cannot be used are listed and left there; the exit code is then 1.`,
 
 // mergeStores merges the stores in the output folders into that of --out, which is made if
 // need be, with published what mergePublished adds.
-func (f *selection) mergeStores(from []string, published bool) error {
+func (f *selection) mergeStores(ctx context.Context, from []string, published bool) error {
 	var sources []*store.Store // all are read first: a mistake must not leave a new store behind
 	target, _ := os.Stat(storePath(f.out))
 	for _, dir := range from {
+		if dir == "" { // of a variable that is not set; its store would be that of this folder
+			return usage.Errorf("merge: a name is missing: want output folders of reproduce")
+		}
 		info, err := os.Stat(storePath(dir))
 		if err != nil || !info.IsDir() {
 			return usage.Errorf("%s holds no store: want output folders of reproduce%s", dir,
@@ -162,9 +168,9 @@ func (f *selection) mergeStores(from []string, published bool) error {
 	var m store.Merged
 	var err error
 	if published {
-		m, err = f.mergePublished(sources)
+		m, err = f.mergePublished(ctx, sources)
 	} else {
-		m, err = f.Store.Merge(store.Shared, sources...)
+		m, err = f.Store.Merge(ctx, store.Shared, sources...)
 	}
 	// All that could be merged is, and is counted, even if a conflict makes the command fail.
 	for _, t := range m.Corruptions {
@@ -193,10 +199,11 @@ func above(dir string) string {
 // ones that others make superfluous (bench.Contained), and the results and exact errors that
 // they list.
 // All removals are tried; their failures are returned together.
-func (f *selection) mergePublished(sources []*store.Store) (store.Merged, error) {
+func (f *selection) mergePublished(ctx context.Context, sources []*store.Store) (
+	store.Merged, error) {
 	own := f.Store.Keys(store.Run)
-	runs, err := f.Store.Merge(func(kind store.Kind, _ string) bool { return kind == store.Run },
-		sources...)
+	runs, err := f.Store.Merge(ctx,
+		func(kind store.Kind, _ string) bool { return kind == store.Run }, sources...)
 	plans, failed := bench.Plans(f.Store, "")
 	if err = errors.Join(err, failed); err != nil {
 		return runs, err
@@ -215,7 +222,7 @@ func (f *selection) mergePublished(sources []*store.Store) (store.Merged, error)
 	}
 	// The manifests that are left decide which results are merged, so they had to come first.
 	listed := bench.Jobs(plans)
-	m, err := f.Store.Merge(func(kind store.Kind, key string) bool {
+	m, err := f.Store.Merge(ctx, func(kind store.Kind, key string) bool {
 		return store.Published(kind, key) && listed[key]
 	}, sources...)
 	// No manifest is a listed job, so that the first merge alone has counted them.

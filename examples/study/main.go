@@ -125,7 +125,7 @@ func divided(ctx context.Context, w io.Writer, dir string, source *models.Source
 	if err != nil {
 		return nil, err
 	}
-	merged, err := all.Merge(store.Shared, parts...)
+	merged, err := all.Merge(ctx, store.Shared, parts...)
 	if err != nil {
 		return nil, err
 	}

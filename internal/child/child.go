@@ -56,7 +56,7 @@ func Start(command, dir string, timeout time.Duration) (*Child, error) {
 	c.process.Dir = dir
 	c.process.Stderr = &c.said
 	c.process.WaitDelay = grace
-	setGroup(c.process)
+	SetGroup(c.process)
 	var out io.ReadCloser
 	var err error
 	if c.in, err = c.process.StdinPipe(); err == nil {

@@ -4,8 +4,8 @@ package child
 
 import "os/exec"
 
-// setGroup does nothing: this system has no process groups.
-func setGroup(*exec.Cmd) {}
+// SetGroup does nothing: this system has no process groups.
+func SetGroup(*exec.Cmd) {}
 
 // killGroup ends a command; what it started is out of reach here.
 func killGroup(c *exec.Cmd) { c.Process.Kill() }

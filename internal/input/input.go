@@ -12,6 +12,9 @@ import (
 
 // Open opens a file or a pipe. All errors are of type *os.PathError.
 func Open(path string) (*os.File, error) {
+	if path == "" { // of a variable that is not set, say
+		return nil, refused(`""`, "no name: want a file")
+	}
 	path = filepath.Clean(path)
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeDevice != 0 {
 		return nil, refused(path, "is a device: want a file or a pipe")

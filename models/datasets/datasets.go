@@ -239,11 +239,15 @@ func (p *Split) standardise() {
 }
 
 // moments returns the mean and the deviation of column j of a row-major matrix. A constant
-// column has deviation 1, so that it stays constant.
+// column has deviation 1, so that it stays constant; if its rounding exceeds 1, the most that
+// spread takes for rounding.
 func moments(x []float64, columns, j int) (mean, deviation float64) {
 	mean, deviation = spread(x, columns, j)
-	return mean, cmp.Or(deviation, 1)
+	return mean, cmp.Or(deviation, max(1, roundingOf(mean)))
 }
+
+// roundingOf is the deviation up to which a column of such a mean counts as constant.
+func roundingOf(mean float64) float64 { return 1e-12 * math.Abs(mean) }
 
 // spread returns the mean and the deviation (divisor n, as numpy's std) of column j of a
 // row-major matrix. The deviation is 0 if it is below 1e-12 of the mean, which is rounding of a
@@ -259,7 +263,7 @@ func spread(x []float64, columns, j int) (mean, deviation float64) {
 		v += (x[i] - mean) * (x[i] - mean)
 	}
 	deviation = math.Sqrt(v / n)
-	if deviation <= 1e-12*math.Abs(mean) {
+	if deviation <= roundingOf(mean) {
 		deviation = 0
 	}
 	return mean, deviation

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -197,6 +198,29 @@ func TestAFileOfClassesIsRead(t *testing.T) {
 			if p.TrainX[i] != 0 {
 				t.Errorf("%s: constant column holds %g, want 0", target, p.TrainX[i])
 			}
+		}
+	}
+}
+
+// A constant stays one where the rounding of its mean is millions, and does not count the rows.
+func TestLargeConstantsStaySmall(t *testing.T) {
+	for _, value := range []string{"1e23", "123456789012345678901"} {
+		var text strings.Builder
+		for i := range 40 {
+			fmt.Fprintf(&text, "%d,%s,%d\n", i%7, value, i%5)
+		}
+		s := loadFile(t, text.String(), FileOptions{NoiseVariance: 0.1})
+		p, err := s.Split(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 1; i < len(p.TrainX); i += 2 {
+			if math.Abs(p.TrainX[i]) > 1 {
+				t.Fatalf("column of %s holds %g: want at most 1", value, p.TrainX[i])
+			}
+		}
+		if slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(n, "counts the rows") }) {
+			t.Errorf("%s: %v", value, s.Notes)
 		}
 	}
 }
