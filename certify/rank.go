@@ -59,7 +59,7 @@ func WriteBest(w io.Writer, rows []Row) error {
 			}
 			b := r.Budgets[i]
 			_, err := fmt.Fprintf(w, "best for %g gradients on %s: %s under %s, step %.4g, "+
-				"error %.3g%s (as of %.3g independent draws)\n",
+				"error %.3g%s (as small as with %.3g independent draws)\n",
 				b.Gradients, r.Problem, r.Name(), r.Scheme, float64(b.Step), float64(b.Best),
 				b.approximate(), 1/float64(b.Best))
 			if err != nil {

@@ -236,7 +236,7 @@ func TestErrorsOfNormalProcessesAreMarked(t *testing.T) {
 		if err := cmp.Or(WriteAnswers(&table, []Row{r}), WriteBest(&best, []Row{r})); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(table.String(), "| "+want+" ") || strings.Contains(table.String(), "normal") != (r.Scheme != "full") || !strings.Contains(best.String(), "error "+want+" (as of") {
+		if !strings.Contains(table.String(), "| "+want+" ") || strings.Contains(table.String(), "normal") != (r.Scheme != "full") || !strings.Contains(best.String(), "error "+want+" (as small as with") {
 			t.Errorf("%q is not in\n%s%s", want, table.String(), best.String())
 		}
 	}

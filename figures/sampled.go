@@ -413,6 +413,9 @@ func (s *sampled) notes(cells *table.Table, x axis) (notes []string) {
 		note("Chance alone makes differences of %s to %s, in the median %s.", significant(low),
 			significant(high), significant(median))
 	}
+	if s.shown.Name == "llc" {
+		note("n: rows, β = 1/T, L̄: a chain's mean loss by row, L₀: the loss where it began.")
+	}
 	// The distance of draws falls with their number.
 	lengths := func(p *facet) bool { return present(p.Table).Varies("samples") }
 	if len(s.floors) > 0 && slices.ContainsFunc(s.all(), lengths) {

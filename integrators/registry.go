@@ -88,7 +88,7 @@ func (p Params) checked(m *Integrator, dim int) (Params, error) {
 		return p, usage.Errorf("%s: friction C = %v: want a number > 0", m.Name, p.Friction)
 	case math.IsInf(p.Friction, 1) && !m.FullRefreshment:
 		return p, usage.Errorf("%s: friction C = +Inf: want a finite number > 0 "+
-			"(the scheme does not refresh the momentum in full)", m.Name)
+			"(the integrator does not refresh the momentum in full)", m.Name)
 	case p.Inner < 1:
 		return p, usage.Errorf("%s: N_l = %d inner steps: want at least 1", m.Name, p.Inner)
 	case p.Inner > 1 && !m.InnerSteps:

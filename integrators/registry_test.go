@@ -77,7 +77,7 @@ func TestBadParameters(t *testing.T) {
 		{"leapfrog", 2, with(func(p *Params) { p.Step = math.Inf(1) }), "leapfrog: step h = +Inf: want a finite number > 0"},
 		{"ubu", 2, with(func(p *Params) { p.Friction = 0 }), "ubu: friction C = 0: want a number > 0"},
 		{"ubu", 2, with(func(p *Params) { p.Friction = math.NaN() }), "ubu: friction C = NaN: want a number > 0"},
-		{"ubu", 2, with(func(p *Params) { p.Friction = math.Inf(1) }), "ubu: friction C = +Inf: want a finite number > 0 (the scheme does not refresh the momentum in full)"},
+		{"ubu", 2, with(func(p *Params) { p.Friction = math.Inf(1) }), "ubu: friction C = +Inf: want a finite number > 0 (the integrator does not refresh the momentum in full)"},
 		{"mt3", 2, with(func(p *Params) { p.Inner = 3 }), "mt3: N_l = 3 inner steps: want 1 (the scheme has no inner steps)"},
 		{"lietrotter", 2, with(func(p *Params) { p.Inner = -1 }), "lietrotter: N_l = -1 inner steps: want at least 1"},
 		{"euler", 2, with(func(p *Params) { p.InvMass = []float64{1} }), "euler: inverse mass of length 1: want 2, one number per parameter"},

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import math
+import numbers
 import os
 import pathlib
 import secrets
@@ -39,6 +40,8 @@ class Observable:
     order: float
     uncertainty: float
     constant: float
+    predicted: float  # the constant, by the law of orders, of an error of the order predicted_order
+    predicted_order: float
     at_least: float
     claim: float  # inf: that the law is exact
     verdict: str
@@ -109,7 +112,10 @@ class Rows(Sequence[Row]):
                 if not (failing and o.holds):
                     order = "" if math.isnan(o.order) else f", order {o.order:g}"
                     claim = "exact" if math.isinf(o.claim) else f"order {o.claim:g}"
-                    yield f"{r.integrator} on {r.problem} under {r.scheme}: {o.name}: {o.verdict}{order} (claimed: {claim}; relative error {o.relative[-1]:.3g} at h = {r.steps[-1]:g})"
+                    found = f"relative error {o.relative[-1]:.3g} at h = {r.steps[-1]:g}"
+                    if math.isnan(o.relative[-1]) and not math.isnan(o.predicted):
+                        found = f"predicted: {o.predicted:.4g} h^{o.predicted_order:g}"
+                    yield f"{r.integrator} on {r.problem} under {r.scheme}: {o.name}: {o.verdict}{order} (claimed: {claim}; {found})"
 
     def assert_claims(self) -> Rows:
         """Raises an AssertionError that lists the claims that do not hold; returns the rows if there are none."""
@@ -137,6 +143,8 @@ def _row(data: Mapping[str, Any]) -> Row:
             order=_number(o["order"]),
             uncertainty=_number(o["uncertainty"]),
             constant=_number(o["constant"]),
+            predicted=_number(o.get("predicted")),
+            predicted_order=_number(o.get("predicted_order")),
             at_least=_number(o["at_least"]),
             claim=math.inf if o["claim"] is None else o["claim"],
             verdict=o["verdict"],
@@ -236,7 +244,7 @@ def certify(
     """Certifies a sampler: exact errors of its stationary law, and their orders in the step.
 
     sampler: of :func:`sampler`, or a command that speaks the protocol (docs/samplers.md).
-    problem: "gaussian", "scalar", "toy" (these three if left out), "linear", a file of JSON, or a problem as a dict.
+    problem: "gaussian", "scalar", "toy" (these three if left out), "linear", "crossing" (predictions alone), a file of JSON, or a problem as a dict.
     scheme: one or some of "full", "reshuffle", "replacement", "cyclic", "symmetric"; all if left out.
     integrator: one or some of the program's, for rows of their own beside the sampler's.
     steps: a sequence or an array of step sizes; a geometric grid if left out.
@@ -245,13 +253,15 @@ def certify(
     """
     if callable(sampler) and not isinstance(sampler, Sampler):
         raise HambenchError(f"{getattr(sampler, '__name__', sampler)} is a function: wrap the step first: hambench.sampler(step, …)")
+    if not isinstance(sampler, str) and not hasattr(sampler, "name"):
+        raise HambenchError(f"{sampler!r}: want a sampler of hambench.sampler, or a command")
     if isinstance(sampler, str) and not sampler.strip():
         raise HambenchError("the command is empty: want one that speaks the protocol, or a sampler of hambench.sampler")
     if isinstance(steps, str) or not hasattr(steps, "__iter__"):
         raise ValueError(f"steps={steps!r}: want some, such as [0.2, 0.1, 0.05]")
     steps = list(steps)
-    if timeout is None or not 0 < timeout < math.inf:
-        raise ValueError(f"timeout={timeout}: want a number of seconds above 0")
+    if not isinstance(timeout, numbers.Real) or not 0 < timeout < math.inf:
+        raise ValueError(f"timeout={timeout!r}: want a number of seconds above 0")
     with scratch() as folder:
         if isinstance(problem, Mapping):  # in a file, since the words of a command have a limit of length
             (folder / "given").write_text(json.dumps(problem, default=_listed), encoding="utf-8")
@@ -260,8 +270,9 @@ def certify(
         if problem is not None:
             arguments += ["--problem", str(problem)]
         for flag, value in (("--scheme", scheme), ("--integrator", integrator)):
-            if value is not None and len(value):
-                arguments += [flag, value if isinstance(value, str) else ",".join(value)]
+            names = value if isinstance(value, str) else ",".join(value or ())
+            if names:
+                arguments += [flag, names]
         if len(steps):
             arguments += ["--steps", ",".join(repr(float(h)) for h in steps)]
         with contextlib.nullcontext(sampler) if isinstance(sampler, str) else served(sampler) as command:

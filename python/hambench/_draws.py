@@ -9,9 +9,11 @@ import functools
 import importlib.util
 import json
 import math
+import numbers
 import os
 import pathlib
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, overload
 
@@ -109,7 +111,7 @@ def _number(x: Any, where: str) -> float:
         number = float(x)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{where}: {x!r}: want a number") from error
-    if isinstance(x, int) and number != x:
+    if isinstance(x, numbers.Integral) and int(number) != int(x):  # as Python's: a comparison of numpy's would round both
         raise ValueError(f"{where}: {x!r}: a float64 has not as many digits: want smaller numbers")
     return number
 
@@ -171,8 +173,8 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
     """The columns and rows of each chain of arrays by name, each of shape (chain, draw, …): theta[1], x[1,2] …"""
     import numpy as np
 
-    if numbers := [name for name in draws if re.fullmatch(_CHAIN, str(name))]:
-        raise ValueError(f"an array {numbers[0]}: arrays have their chains by their first dimension; give a parameter another name")
+    if chains := [name for name in draws if re.fullmatch(_CHAIN, str(name))]:
+        raise ValueError(f"an array {chains[0]}: arrays have their chains by their first dimension; give a parameter another name")
     if "" in draws:
         raise ValueError("an array without a name: give it one")
     if frames := [name for name, a in draws.items() if _framed(a)]:
@@ -182,7 +184,12 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
     arrays = {name: _array(a, name) for name, a in draws.items()}
     if times := [name for name, a in arrays.items() if a.dtype.kind in "mM"]:
         raise TypeError(f"times in {', '.join(times)}: want numbers")
-    if large := [name for name, a in arrays.items() if a.dtype.kind in "iu" and a.size and max(int(a.max()), -int(a.min())) > 2**53]:
+
+    def wide(a: Any) -> bool:  # of objects, a float above is one that was computed with
+        whole = [x for x in a.flat if isinstance(x, numbers.Integral)] if a.dtype.kind == "O" else [a.max(), a.min()] if a.dtype.kind in "iu" and a.size else []
+        return any(abs(int(x)) > 2**53 for x in whole)
+
+    if large := [name for name, a in arrays.items() if wide(a)]:
         raise ValueError(f"whole numbers above 2**53 in {', '.join(large)}: a float64 has not as many digits: want smaller numbers")
     if complex_ := [name for name, a in arrays.items() if np.iscomplexobj(a)]:
         raise TypeError(f"complex numbers in {', '.join(complex_)}: want real ones, such as real and imaginary parts by names of their own")
@@ -191,8 +198,8 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ValueError(f"arrays of the shapes {shapes}: want (chain, draw, …) of each, with as many chains and draws, and at least one")
     names = [str(name) + (f"[{','.join(str(i + 1) for i in at)}]" if at else "") for name, a in arrays.items() for at in np.ndindex(a.shape[2:])]
-    chains = range(next(iter(arrays.values())).shape[0]) if arrays else ()
-    return [(names, np.concatenate([a[c].reshape(a.shape[1], -1) for a in arrays.values()], axis=1).tolist()) for c in chains]
+    count = next(iter(arrays.values())).shape[0] if arrays else 0
+    return [(names, np.concatenate([a[c].reshape(a.shape[1], -1) for a in arrays.values()], axis=1).tolist()) for c in range(count)]
 
 
 def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
@@ -216,10 +223,13 @@ def _side(draws: Any, folder: pathlib.Path, group: str) -> list[str]:
                 raise ValueError(f"no variable f in the predictions: there is {', '.join(map(str, of.data_vars))}")
             draws = {"f": of["f"].transpose("chain", "draw", ...).values}
         else:
-            draws = {str(name): v.transpose("chain", "draw", ...).values for name, v in of.data_vars.items() if v.dtype.kind in "fiubcO" and {"chain", "draw"} <= set(v.dims)}
+            drawn = {str(name): v for name, v in of.data_vars.items() if {"chain", "draw"} <= set(v.dims)}
+            draws = {name: v.transpose("chain", "draw", ...).values for name, v in drawn.items() if v.dtype.kind not in "SU"}
             if not draws:
                 found = [f"{name} ({', '.join(map(str, v.dims))}) of {v.dtype}" for name, v in of.data_vars.items()]
                 raise ValueError(f"no variable of numbers by chain and draw: there is {', '.join(found) or 'none'}")
+            if texts := [name for name in drawn if name not in draws]:
+                warnings.warn(f"texts in {', '.join(texts)}: left out", stacklevel=3)
     if isinstance(draws, Mapping) and group == "predictions" and "f" in draws:  # as sample(predictions=True) returns them
         values = _array(draws["f"], "f", float)
         draws = list(values.reshape(*values.shape[:2], -1)) if values.ndim > 2 else draws
@@ -253,7 +263,7 @@ def judge(
     out: str | pathlib.Path | None = None,
     gradients: float | None = None,
 ) -> Judgement:
-    """Compares draws with reference draws, or with a data set's posterior: either ``reference`` or ``dataset``.
+    """Compares draws with reference draws, or with a posterior: either ``reference``, or ``dataset`` or ``model`` or both.
 
     draws, reference: an ArviZ object, whose ``posterior`` is compared; arrays of shape (chain, draw, …) by name; or a list with one entry a chain: a file, a
         DataFrame, or an array of shape (draws, columns).
@@ -263,8 +273,8 @@ def judge(
     out: the store with the reference chains, which are made there if missing.
     gradients: what all draws cost, for the effective size for each 1000 of them.
     """
-    if (reference is None) == (dataset is None):
-        raise ValueError("give a reference or a dataset")
+    if (reference is None) == (dataset is None and model is None):
+        raise ValueError("give either a reference, or a dataset or model")
     group = "predictions" if reference is None else "posterior"
     settings = {"dataset": dataset, "noise": noise, "precision": precision, "split": split, "out": out, "gradients": gradients}
     with scratch() as folder, _flags(model, **settings) as flags:

@@ -126,6 +126,9 @@ def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
         ({"x": right.x[0]}, ValueError, "^array x has the dimensions draw, d: want chain and draw$"),
         ({"x": np.datetime64("2020-01-01") + np.arange(100).reshape(2, 50)}, TypeError, "^times in x"),
         ({"x": 2**60 + np.arange(100).reshape(2, 50)}, ValueError, r"^whole numbers above 2\*\*53 in x"),
+        ({"x": (2**70 + np.arange(100).astype(object)).reshape(2, 50)}, ValueError, r"^whole numbers above 2\*\*53 in x"),
+        ([[list(row)] for row in 2**60 + np.arange(1, 3)[:, None]], ValueError, r"^chain 0, column x\[1\]: .*1152921504606846977.*: a float64 has not as many digits"),
+        (right.assign(t=(("chain", "draw"), np.full((2, 50), np.datetime64("2020-01-01", "ns")))), TypeError, "^times in t"),
         ([[[2**60 + 1]]], ValueError, r"^chain 0, column x\[1\]: 1152921504606846977: a float64 has not as many digits"),
         ([[[10**400]]], ValueError, r"^chain 0, column x\[1\]: 10*: want a number"),
         (3.0, TypeError, "^draws of the type float: want "),
@@ -140,6 +143,8 @@ def test_draws_of_another_form_are_errors_that_say_which_is_wanted():
     strange = right.rename(x="columns").assign(groups=right.x).assign_attrs(columns="x y")
     same = hambench.judge(strange, reference={"columns": right.x.transpose("d", "draw", "chain"), "groups": right.x})
     assert same.data["draws"]["chains"] == 2 and same.data["copied"] and same.data["compared"] == 4
+    with pytest.warns(UserWarning, match="^texts in y: left out$"):
+        assert hambench.judge(right.assign(y=right.x.astype(str)), reference=right).data["compared"] == 2
     objects = right.assign(y=right.x.astype(object))
     assert hambench.judge(objects, reference=objects).data["compared"] == 4
     # Names are texts of any kind, an array may have no elements, and no report or error names a file that is gone.

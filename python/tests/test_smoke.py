@@ -192,6 +192,7 @@ class Smoke(unittest.TestCase):
             self.assertFalse(wrong.accepted, wrong)
             self.assertRegex(str(right), r"^accepted\ndraws: 200 draws, effective \d+\nreference: 10000 draws, effective 10000\nrefuses a deviation of normal scores 8 % ")
             self.assertRegex(str(wrong), "^refused: ")
+            self.assertEqual(hambench.judge(draws, model="linear", out=folder).data, right.data)
             short = hambench.judge([draws[0][:4]], dataset="linear")
             self.assertRegex(str(short), r"^undecided: 4 draws .*\ndraws: 4 draws, effective –\nreference: 10000 draws, effective –$")
             with self.assertRaisesRegex(hambench.HambenchError, "the draws: draws/chain0.csv and draws/chain1.csv hold the same draws: want each chain once"):
@@ -202,13 +203,18 @@ class Smoke(unittest.TestCase):
             rng = random.Random(1)
             normal = [[[rng.gauss(0, 1) for _ in range(columns)] for _ in range(300)] for columns in (1, 2)]
             self.assertRegex(str(hambench.judge(normal[:1], reference=normal[1:])), r"^accepted in 1 of 2 columns\n")
-            with self.assertRaisesRegex(ValueError, "give a reference or a dataset"):
+            with self.assertRaisesRegex(ValueError, "give either a reference, or a dataset or model"):
                 hambench.judge(draws)
             for chains in ([], draws[0], draws[0][0], [draws], [[]], [[[]]], 3 * [[1.0]]):
                 with self.assertRaisesRegex(ValueError, "^(chain 0 has the shape .*: want|no chains: give) a list with one [^\n]*$"):
                     hambench.judge(chains, dataset="linear")
             with self.assertRaisesRegex(hambench.HambenchError, "no column f1"):
                 hambench.judge([[[1.0], [2.0]]], dataset="linear", out=folder)
+
+    def test_a_prediction_stands_where_no_error_is_known(self):
+        rows = hambench.certify(hambench.sampler(leapfrog, position=2, joint=1), problem="crossing", scheme="reshuffle", steps=[0.02, 0.01])
+        self.assertGreater(rows[0]["theta1^2"].predicted, 0)
+        self.assertRegex(str(rows), r"theta1\^2: prediction alone \(claimed: order 2; predicted: [\d.]+ h\^2\)")
 
     def test_draws_of_a_regression_in_a_file_are_judged(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -271,6 +277,10 @@ class Smoke(unittest.TestCase):
         ):
             with self.subTest(message), self.assertRaisesRegex(hambench.HambenchError, message):
                 study(mean(**changes)) if "files" in changes else hambench.sample(model=mean(**changes), h=0.1, samples=2, predictions="predict" in changes)
+        with self.assertRaisesRegex(hambench.HambenchError, "^3: want a sampler of hambench.sampler, or a command$"):
+            hambench.certify(3)
+        with self.assertRaisesRegex(ValueError, "^timeout='2m': want a number of seconds above 0$"):
+            hambench.certify("false", timeout="2m")
         with self.assertRaisesRegex(hambench.HambenchError, "this is a model, to be sampled"):
             hambench.certify(mean(), problem=GAUSSIAN)  # type: ignore[arg-type]
         script = pathlib.Path(__file__).parent.parent / "examples" / "plain_model.py"
