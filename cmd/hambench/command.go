@@ -48,7 +48,8 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	showVersion := root.Flags().BoolP("version", "v", false,
-		"print the version, the commit, the Go version, and the instruction set in use")
+		"print the version, the commit and its SWHID, the Go version, and the instruction set "+
+			"in use")
 	// A flag of the root alone, in place of cobra's own, which prints the version in its words.
 	noCommand := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {

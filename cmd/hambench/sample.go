@@ -40,9 +40,9 @@ ArviZ and xarray (docs/draws.md), which gets its name when it is complete. A cha
 at a typical position, found from a draw of the prior by growing steps; the chains of
 studies start at the truth, as with --start truth: an exact draw or, of a posterior
 that is not known, the end of one of its reference chains. Without --h
-the step is a quarter of the largest at which trial chains stay finite, which takes a
-second or two to estimate, but at most 1/(2C). A chain that diverges ends the run with
-exit code 1.`,
+the step is a quarter of the largest at which trial chains, of lietrotter, too, stay
+finite, which takes a second or two to estimate, but at most 1/(2C) of a friction that
+is finite. A chain that diverges ends the run with exit code 1.`,
 		Example: "hambench sample --model toy --integrator baoab --scheme replacement --K 2 --h " +
 			"0.4 --friction 2 --samples 1000",
 		RunE: f.run,
