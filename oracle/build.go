@@ -291,7 +291,7 @@ func (b *builder) kept(
 	if err != nil {
 		return nil, err
 	}
-	// It is kept with the part, so that a build that is continued knows the time of all parts.
+	// The time is kept with the part, so that a build that is continued knows that of all parts.
 	p.Seconds = time.Since(started).Seconds()
 	if parts == nil {
 		return p, nil
