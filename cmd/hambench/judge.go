@@ -300,8 +300,8 @@ func (f *selection) judgePosterior(ctx context.Context, files []string, o judgeO
 	for o, name := range names {
 		switch has := slices.Contains(own.Names, name); {
 		case o < outputs && !has:
-			return j, usage.Errorf("no column %s: want %d, from f0 on, a predictive value each, "+
-				"as sample --predictions writes them", name, outputs)
+			return j, usage.Errorf("no column %s: want f0 to f%d, a predictive value each, as "+
+				"sample --predictions writes them", name, outputs-1)
 		case o == outputs && has:
 			return j, usage.Errorf("there is a column %s: want f0 to f%d: are they of another "+
 				"split?", name, outputs-1)
