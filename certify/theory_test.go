@@ -687,6 +687,15 @@ func TestSharesOnTheProblemsOfRegimes(t *testing.T) {
 			}
 		}
 	}
+	// At the ends of epochs, beside the mean over them: two fifths or less in those of about half a
+	// period, a tenth or so more in longer ones.
+	for _, friction := range []float64{0.3, 0.5, 0.7, 1, 1.5, 3, 5, 10} {
+		for epoch, most := range map[float64]float64{3: 0.43, 6: 1.12, 10: 1.01} {
+			if r := heatLeftAtEnds(epoch, friction) / minibatch.HeatLeft(epoch, friction); r > most {
+				t.Errorf("C/ω = %g, Kηω = %g: %.2f of the mean's share at the ends, want at most %g", friction, epoch, r, most)
+			}
+		}
+	}
 	ends := fmt.Sprintf("at Kηω = π a share of %.2f is left at the ends, and %.2f in the mean",
 		heatLeftAtEnds(math.Pi, 0.001), minibatch.HeatLeft(math.Pi, 0.001))
 	if !strings.Contains(string(page), ends) {
@@ -696,6 +705,45 @@ func TestSharesOnTheProblemsOfRegimes(t *testing.T) {
 		"error of θ's covariance; of its largest relative error, in coordinates in which the "+
 		"target is N(0, I), they are %.2f to %.2f.", slices.Min(shares[0]),
 		slices.Max(shares[0]), slices.Min(shares[1]), slices.Max(shares[1]))
+	if !strings.Contains(string(page), want) {
+		t.Errorf("docs/theory.md does not say %q", want)
+	}
+}
+
+// What random orders leave of the error of independent batches at the end of the regime of orders,
+// as docs/theory.md has it, where batches couple two directions or are two.
+func TestSharesAtTheEndOfOrders(t *testing.T) {
+	page, err := os.ReadFile("../docs/theory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := func(integrator, text string) (absolute, relative float64) {
+		p, err := ParseProblem("coupled", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// No ω here is above C: Kη·max(ω, C) is 0.29, a little below the line.
+		step := 0.29 / float64(len(p.gaussian)) / p.Friction
+		o := Options{Problem: p, EveryStep: true, Steps: []float64{step}}
+		row := errorsOne(t, o, integrator, "reshuffle")
+		a := row.observable(t, "theta.cov")
+		b := errorsOne(t, o, integrator, "replacement").observable(t, "theta.cov")
+		if row.Regimes[0] != minibatch.OrdersRegime {
+			t.Errorf("%s: the regime is %v, want orders", text, row.Regimes)
+		}
+		return float64(a.Errors[0] / b.Errors[0]), float64(a.Relative[0] / b.Relative[0])
+	}
+	const coupled = `{"kind": "gaussian", "friction": %g, "batches": [
+		{"precision": [[1, %[2]g], [%[2]g, %[3]g]], "shift": [0, 0]}, {"precision": [[1, %[2]g], [%[2]g, %[3]g]], "shift": [0, 0]},
+		{"precision": [[1, -%[2]g], [-%[2]g, %[3]g]], "shift": [0, 0]}, {"precision": [[1, -%[2]g], [-%[2]g, %[3]g]], "shift": [0, 0]}]}`
+	largest, relative := shares("exact", fmt.Sprintf(coupled, 3.2, 0.5, 2.56))
+	wide, of := shares("exact", fmt.Sprintf(coupled, 10., 2., 100.))
+	_, two := shares("leapfrog", `{"kind": "gaussian", "friction": 3, "batches": [{"precision": [[1.5]], "shift": [0]}, {"precision": [[0.5]], "shift": [0]}]}`)
+	t.Logf("largest element %.3f, relative %.3f; of other scales %.3f, %.3f; two batches %.3f", largest, relative, wide, of, two)
+	if relative > 0.1 || of > 0.1 || wide < 1 {
+		t.Errorf("shares of the relative error %.3f and %.3f, of the largest element %.3f", relative, of, wide)
+	}
+	want := fmt.Sprintf("(%.2f with leapfrog and two batches). The largest element of the error of cov θ itself may keep more: %.2f where batches couple directions of ω = 1 and 1.6, and where", two, largest)
 	if !strings.Contains(string(page), want) {
 		t.Errorf("docs/theory.md does not say %q", want)
 	}

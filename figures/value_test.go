@@ -114,6 +114,9 @@ func TestEstimatesHaveTheirErrors(t *testing.T) {
 			t.Errorf("at η = %v the band goes from %v to %v around %v", h, line.Low[i], line.High[i], line.Y[i])
 		}
 	}
+	if !strings.Contains(f.Caption, "L₀: the loss where it began. ") {
+		t.Errorf("caption %q does not say what nβ(L̄ − L₀) is", f.Caption)
+	}
 	if !strings.Contains(f.Caption, "Bands: from a standard error below to one above") {
 		t.Errorf("caption %q does not say what bands are", f.Caption)
 	}

@@ -712,6 +712,18 @@ func TestUnwritableStoreEndsTheRun(t *testing.T) {
 	}
 }
 
+// A run that two differing records stopped does not advise to run it again, which would meet them.
+func TestAConflictDoesNotContinue(t *testing.T) {
+	for cause, want := range map[error]bool{&store.Conflict{Kind: store.Result, Key: "k"}: false, errors.New("disk full"): true} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		s := &session{Runner: &Runner{Store: openStore(t, t.TempDir())}}
+		if err := s.outcome(ctx); !errors.Is(err, cause) || strings.Contains(err.Error(), "the same command continues") != want {
+			t.Errorf("%v: %v; want the advice to continue: %t", cause, err, want)
+		}
+	}
+}
+
 // replaceByFile puts a file where a folder must be.
 func replaceByFile(t *testing.T, folder string) {
 	t.Helper()

@@ -20,6 +20,7 @@ import (
 	"hambench/chain/draws"
 	"hambench/compare"
 	"hambench/compare/page"
+	"hambench/internal/input"
 	"hambench/internal/table"
 	"hambench/models"
 	"hambench/oracle"
@@ -164,8 +165,13 @@ func (f *selection) judge(ctx context.Context, files []string, o judgeOptions) e
 	if o.references, err = o.referencesOf(o.references, o.posterior); err != nil {
 		return err
 	}
-	read := slices.Concat(files, o.references, []string{o.problem, f.dataset})
-	if err := o.refuseRead(read...); err != nil {
+	read := slices.Concat(files, o.references)
+	for _, name := range []string{o.problem, f.dataset} { // or a file
+		if !input.IsFolder(name) {
+			read = append(read, name)
+		}
+	}
+	if err := o.refuseRead(read); err != nil {
 		return err
 	}
 	// exclusive sees to it that at most one of these is asked for.
@@ -211,8 +217,8 @@ func (o judgeOptions) writePage(rows []page.Row) error {
 }
 
 // refuseRead refuses a page that would replace a file that is read: one of the given paths, which
-// may be names of other things, or in a folder among them.
-func (o judgeOptions) refuseRead(paths ...string) error {
+// may be names of other things, or one in a folder among them, as a store of zarr is.
+func (o judgeOptions) refuseRead(paths []string) error {
 	replaced, err := os.Stat(o.page)
 	if err != nil { // it is not there, or cannot be written either
 		return nil

@@ -335,6 +335,25 @@ func TestJudgeComparesAnyDraws(t *testing.T) {
 			t.Errorf("a page in the place of %s: exit code %d, %s%s", page, code, stdout, stderr)
 		}
 	}
+	// It may be beside them, and be made again.
+	for _, of := range [][]string{{"--reference", "all/m/reference.jsonl", "all/m/right.jsonl"}, {"--scorecard", "all"}} {
+		for range 2 {
+			if code, _, stderr := judge(append(of, "--page", "all/m/page.html")...); strings.Contains(stderr, "--page") {
+				t.Errorf("a page beside the draws, made again: exit code %d, %s", code, stderr)
+			}
+		}
+	}
+	if err := os.Mkdir("linear", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a folder of a data set's name is not the data set
+		if code, _, stderr := judge("--dataset", "linear", "all/m/right.jsonl", "--page", "linear/page.html"); strings.Contains(stderr, "--page") {
+			t.Errorf("a page in a folder named linear: exit code %d, %s", code, stderr)
+		}
+		if err := os.WriteFile("linear/page.html", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if code, _, stderr := judge("--reference", "", "all/m/right.jsonl"); code != exitUsage || !strings.Contains(stderr, "no name: want a file") {
 		t.Errorf("a reference without a name: exit code %d, %s", code, stderr)
 	}

@@ -25,9 +25,6 @@ func (f *selection) scorecard(folder string, o judgeOptions) error {
 	if err != nil {
 		return usage.Errorf("scorecard: %w", err)
 	}
-	if err := o.refuseRead(folder); err != nil {
-		return err
-	}
 	var rows []page.Row
 	for _, p := range posteriors {
 		if !input.IsFolder(filepath.Join(folder, p.Name())) || strings.HasPrefix(p.Name(), ".") {
@@ -81,6 +78,9 @@ func (f *selection) scored(folder, name string, o judgeOptions) (rows []page.Row
 			to = &references
 		}
 		*to = append(*to, filepath.Join(folder, file.Name()))
+	}
+	if err := o.refuseRead(slices.Concat(references, own)); err != nil {
+		return nil, err
 	}
 	// A reference that is missing or cannot be read makes a row for each file: other posteriors are
 	// judged.

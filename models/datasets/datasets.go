@@ -239,8 +239,8 @@ func (p *Split) standardise() {
 }
 
 // moments returns the mean and the deviation of column j of a row-major matrix. A constant
-// column has deviation 1, so that it stays constant; if its rounding exceeds 1, the most that
-// spread takes for rounding.
+// column has deviation 1, so that it stays constant, or what counts as rounding, if that is more:
+// the mean of numbers like 1e23 is off by millions.
 func moments(x []float64, columns, j int) (mean, deviation float64) {
 	mean, deviation = spread(x, columns, j)
 	return mean, cmp.Or(deviation, max(1, roundingOf(mean)))

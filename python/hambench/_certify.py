@@ -270,7 +270,7 @@ def certify(
         if problem is not None:
             arguments += ["--problem", str(problem)]
         for flag, value in (("--scheme", scheme), ("--integrator", integrator)):
-            names = value if isinstance(value, str) else ",".join(value or ())
+            names = value if isinstance(value, str) else ",".join(() if value is None else value)
             if names:
                 arguments += [flag, names]
         if len(steps):

@@ -185,9 +185,10 @@ def _named(draws: Mapping[str, Any]) -> list[tuple[list[str], list[list[float]]]
     if times := [name for name, a in arrays.items() if a.dtype.kind in "mM"]:
         raise TypeError(f"times in {', '.join(times)}: want numbers")
 
-    def wide(a: Any) -> bool:  # of objects, a float above is one that was computed with
-        whole = [x for x in a.flat if isinstance(x, numbers.Integral)] if a.dtype.kind == "O" else [a.max(), a.min()] if a.dtype.kind in "iu" and a.size else []
-        return any(abs(int(x)) > 2**53 for x in whole)
+    def wide(a: Any) -> bool:
+        if a.dtype.kind == "O":
+            return any(isinstance(x, numbers.Integral) and abs(int(x)) > 2**53 for x in a.flat)
+        return a.dtype.kind in "iu" and a.size > 0 and max(int(a.max()), -int(a.min())) > 2**53
 
     if large := [name for name, a in arrays.items() if wide(a)]:
         raise ValueError(f"whole numbers above 2**53 in {', '.join(large)}: a float64 has not as many digits: want smaller numbers")
